@@ -1,4 +1,5 @@
-// Bundles the server into dist/, or another folder: node scripts/build.ts [FOLDER]. The image runs it; it needs Node and nothing else.
+// Bundles the server into dist/, or another folder: node scripts/build.ts [FOLDER]. The image runs the bundle, which
+// requires only Node.
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
@@ -14,7 +15,7 @@ const { outputFiles } = await build({
   ...BUNDLE_OPTIONS,
   entryPoints: { run: 'lib/main.ts' }, // loaded by main.js
   outdir: folder,
-  // Names stay, for traces; what goes would be held in memory for as long as the program runs.
+  // Names remain, for traces; removed code would otherwise stay in memory while the program runs.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'linked',
@@ -28,11 +29,11 @@ for (const { path, contents } of outputFiles) {
   console.log(`${relative('.', path)}  ${Math.ceil(contents.length / 1024)} KiB`);
 }
 
-// It is copied, not bundled: an old Node has to parse it to refuse the bundle.
+// Copied, not bundled: an old Node must be able to parse it to refuse the bundle.
 const entry = join(folder, 'main.js');
 await writeFile(entry, HASHBANG + (await readFile('lib/entry.js', 'utf8')));
 await chmod(entry, 0o755);
 
-// What the server sends to browsers, as it is: beside the bundle, as it lies beside its source.
+// Files that the server sends to browsers unchanged: beside the bundle, as they are beside its source.
 for (const pages of ['lib/ui/page', 'lib/resource-metrics/page'])
   await cp(pages, join(folder, 'page'), { recursive: true });

@@ -1,14 +1,14 @@
 import type { BuildOptions } from 'esbuild';
 import { LEAVE_OUT } from './leave-out.ts';
 
-/** How sources become a bundle that needs Node and nothing else. */
+/** Options of esbuild for a bundle that requires only Node. */
 export const BUNDLE_OPTIONS = {
   bundle: true,
-  splitting: true, // what is imported lazily costs no memory in the runs that do not need it
+  splitting: true, // lazily imported modules cost no memory in runs without them
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  // Bundled CommonJS packages call require(), which an ES module does not have by itself.
+  // Bundled CommonJS packages call require(), which an ES module does not have.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
   },

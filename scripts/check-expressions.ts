@@ -1,13 +1,13 @@
 import { faultOf, readExpressions } from '#spec/support/regular-expressions.ts';
 
-/** Files in which expressions may be put together at run time, and why. */
+/** Files in which expressions may be built at run time, and why. */
 const AT_RUN_TIME: Readonly<Record<string, string>> = {
   'simulator/resources/kinds/custom-resource-definitions.ts':
-    'looks whether a pattern is one, and matches nothing',
-  'simulator/resources/validate.ts': 'patterns of custom resources, which are those of our own manifests',
+    'checks whether a pattern is valid, and matches nothing',
+  'simulator/resources/validate.ts': 'patterns of custom resources, which come from our own manifests',
 };
 
-// Refuses regular expressions of lib/ and simulator/ for which a text exists that takes more than linear time.
+// Rejects regular expressions of lib/ and simulator/ that take more than linear time for some text.
 const judged = new Map<string, string | undefined>();
 for (const expression of ['lib', 'simulator'].flatMap(readExpressions)) {
   const shown = expression.pattern === undefined ? 'RegExp' : `/${expression.pattern}/${expression.flags}`;

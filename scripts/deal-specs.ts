@@ -1,13 +1,13 @@
-/** How long each file of specs took, in milliseconds, by its path. */
+/** Duration of each spec file in milliseconds, by its path. */
 export type Durations = Readonly<Record<string, number>>;
 
-/** What loading a file takes beside its specs, and what a file takes of which nothing is measured, in milliseconds. */
+/** Duration of loading a file, and estimated duration of a file without a measurement, in milliseconds. */
 const LOADING_MS = 40;
 const UNMEASURED_MS = 300;
 
 /**
- * Deals files to processes so that all end at about the same time: the longest first, each to the process that has the
- * least to do. Each process has its files in the order in which they are given.
+ * Distributes files to processes so that all end at about the same time: the longest first, each to the process with
+ * the least total. Each process runs its files in the given order.
  */
 export function deal(
   files: readonly string[],

@@ -1,5 +1,5 @@
-// Shows the autoscaler at work: a simulated cluster, Deployments that follow a schedule of seconds, an HTTP queue and a gRPC scaler of this process,
-// from 0 to 1 by ScaledObjects, on by their HPAs, and back to 0; and the real kubectl.
+// Shows the autoscaler in a simulated cluster, with the real kubectl: Deployments follow a schedule of seconds, and an
+// HTTP queue and a gRPC scaler of this process: from 0 to 1 by ScaledObjects, further by their HPAs, and back to 0.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -86,7 +86,7 @@ async function demonstrate(signal: AbortSignal): Promise<void> {
   };
   await happen('12 orders wait in the HTTP queue, 5 for each replica');
   queue.waiting = 12;
-  await happen('the gRPC scaler pushes that there are 3 parcels, 2 for each replica');
+  await happen('the gRPC scaler pushes 3 parcels, 2 for each replica');
   scaler.responses = parcels(3);
   scaler.push(true);
   await happen('orders and parcels are done');

@@ -1,6 +1,6 @@
 import Mocha from 'mocha';
 
-/** Mocha's dots, and a message to the process that started mocha with the time that each file of specs took, hooks included. */
+/** Mocha's dots, and a message to the parent process with the duration of each spec file, including hooks. */
 class DurationReporter extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
@@ -15,4 +15,4 @@ class DurationReporter extends Mocha.reporters.Dot {
   }
 }
 
-export { DurationReporter as 'module.exports' }; // what require() of mocha returns
+export { DurationReporter as 'module.exports' }; // as require() of mocha returns it

@@ -1,7 +1,7 @@
-/** Series that every Node process has, which a reference need not list. */
+/** Series of every Node process, which a reference need not list. */
 const PROCESS = /^(?:process|nodejs)_/;
 
-/** Labels of families that have no sample before something rare happens. */
+/** Labels of families without a sample until a rare event. */
 const RARE_LABELS: Readonly<Record<string, readonly string[]>> = {
   apiserver_delegated_authn_request_duration_seconds: ['code'],
   apiserver_delegated_authn_request_total: ['code'],

@@ -7,7 +7,7 @@ const LETTERS: Readonly<Record<Place, string>> = { metadata: 'M', authentication
 
 const EXAMPLES = 'examples/scale-by-events/*.yaml';
 
-/** The triggers as the documentation has them: a section for each, with an example and a table made of its schema. */
+/** The documentation of triggers: a section for each, with an example and a table from its schema. */
 export function formatTriggerTables(triggers: readonly Trigger[]): string {
   const examples = readExamples();
   const sections = triggers.map(({ types, description, parameters }) => {
@@ -39,7 +39,7 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|');
 }
 
-/** The objects of keda.sh in each file of examples, by the type of the trigger that it shows. */
+/** The objects of keda.sh in each example file, by the type of the trigger. */
 function readExamples(): ReadonlyMap<string, string> {
   const examples = new Map<string, string>();
   for (const file of globSync(EXAMPLES)) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, parseDocument, type YAMLMap } from 'yaml';
 
-/** Values that Kubernetes takes as they are: a reader sets them as a whole. */
+/** Values that are passed to Kubernetes unchanged: users set them as a whole. */
 const OF_KUBERNETES: ReadonlySet<string> = new Set([
   ...['livenessProbe', 'readinessProbe', 'resources', 'securityContext', 'podSecurityContext'],
   ...['nodeSelector', 'updateStrategy', 'tmpVolume', 'dashboard.labels'],
@@ -10,7 +10,7 @@ const OF_KUBERNETES: ReadonlySet<string> = new Set([
 /** The values of a chart as a table: path, default, and the comment above each in its `values.yaml`. */
 export function formatValuesTable(chart: string): string {
   const { contents } = parseDocument(readFileSync(`manifests/charts/${chart}/values.yaml`, 'utf8'));
-  if (!isMap(contents)) throw new Error(`Cannot read the values of the chart ${chart}: they are no map`);
+  if (!isMap(contents)) throw new Error(`Cannot read values of chart ${chart}: not a map`);
   return [
     '| value | default | what it is |',
     '| --- | --- | --- |',

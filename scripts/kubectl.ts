@@ -1,4 +1,4 @@
-// Makes sure that there is a kubectl for the demo and the acceptance specs, and tells where.
+// Downloads kubectl for the demo and the acceptance specs if it is missing, and prints its path.
 import { findKubectl } from '#spec/support/kubectl.ts';
 
 console.log(await findKubectl());

@@ -4,25 +4,25 @@ import type { Plugin } from 'esbuild';
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * Leaves out of the bundle what packages bring and nothing here uses, for what is loaded is held in memory for as long as the
- * program runs: 3 MB of the heap.
+ * Removes unused parts of packages from the bundle, since loaded code stays in memory while the program runs: 3 MB of
+ * the heap.
  */
 export const LEAVE_OUT: Plugin = {
   name: 'leave-out',
   setup(build) {
-    // Its ES module imports node:http, with which Node loads fetch and WebSocket, 9 MB; what require() gets of it does not.
+    // Its ES module imports node:http, with which Node loads fetch and WebSocket, 9 MB; its CommonJS module does not.
     build.onResolve({ filter: /^@koa\/router$/ }, ({ path }) => ({ path: resolve(path) }));
-    // zod's messages in some 50 languages: 300 kB of text. English is what it uses by itself.
+    // zod's messages in about 50 languages: 300 kB of text. English is its default.
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
     }));
-    // 2,500 media types, once for koa and once for what it reads Content-Type with. We name those that we serve ourselves; these
-    // are the ones that koa gives what has none, by their short names.
+    // 2,500 media types, once for koa and once for its parser of Content-Type. The server sets its own types; these are
+    // koa's defaults for responses without one.
     build.onLoad({ filter: /[\\/]mime-db[\\/]db\.json$/ }, () => ({
       contents: JSON.stringify(MEDIA_TYPES),
       loader: 'json',
     }));
-    // Its entry brings a browser's fetch, WebSocket and caches, mock servers and interceptors. Packages that import it get all of it.
+    // Its entry loads a browser's fetch, WebSocket and caches, mock servers and interceptors.
     build.onResolve({ filter: /^undici$/ }, ({ importer }) =>
       /[\\/]node_modules[\\/]/.test(importer) ? undefined : { path: 'undici', namespace: 'leave-out' },
     );
@@ -30,7 +30,7 @@ export const LEAVE_OUT: Plugin = {
       contents: UNDICI,
       resolveDir: import.meta.dirname,
     }));
-    // Tracing, which prom-client asks for the span of an exemplar; none of its series has exemplars here.
+    // Tracing, from which prom-client gets the span of an exemplar; no series has exemplars here.
     build.onResolve({ filter: /^@opentelemetry\/api$/ }, ({ importer }) =>
       /[\\/]prom-client[\\/]/.test(importer) ? { path: 'no-tracing', namespace: 'leave-out' } : undefined,
     );
@@ -47,7 +47,10 @@ const MEDIA_TYPES = {
   'text/plain': { source: 'iana', compressible: true, extensions: ['txt', 'text'] },
 };
 
-/** undici's entry for what the sources import of it. The build fails where they import another name, or a file has moved. */
+/**
+ * An entry of undici with the imports of the sources alone. The build fails if they import another name, or a file has
+ * moved.
+ */
 const UNDICI = `
   import connect from 'undici/lib/api/api-connect.js';
   import request from 'undici/lib/api/api-request.js';

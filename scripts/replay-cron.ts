@@ -1,5 +1,5 @@
-// Replays recorded schedules: npm run -s replay-cron -- FILE. Ends with `N agree, M differ`; the deliberate differences are
-// in docs/reference/cron-hpa.md, and any other makes the exit status 1. It is 2 if the file cannot be read.
+// Replays recorded schedules: npm run -s replay-cron -- FILE. Ends with `N agree, M differ`; the deliberate differences
+// are in docs/reference/cron-hpa.md, and any other makes the exit status 1. It is 2 if the file cannot be read.
 import { readFileSync } from 'node:fs';
 import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
@@ -18,7 +18,7 @@ else if (file === undefined || more.length > 0) {
     process.exitCode = 2;
   }
 
-/** Tells how each schedule of a file compares. Returns the exit status. */
+/** Reports how each schedule of a file compares. Returns the exit status. */
 function replay(path: string): number {
   let agreed = 0;
   let unexpected = 0;

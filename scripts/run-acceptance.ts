@@ -1,6 +1,6 @@
-// Runs every acceptance spec, or those of some files: node scripts/run-acceptance.ts [files]. Each file has a mocha of its own, as it has
-// a cluster of its own: what fails in one is no reason to pass over what others would find. A run of all fails, too, where the manifests
-// grant a permission that no control plane has seen used; RECORDED_REQUESTS names a folder that retains what each has seen.
+// Runs every acceptance spec, or those of some files: node scripts/run-acceptance.ts [files]. Each file has its own
+// mocha process and cluster, so a failure in one does not skip the others. A run of all also fails if the manifests
+// grant a permission that no request used; RECORDED_REQUESTS is a folder for the recorded requests of each file.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -17,8 +17,8 @@ import { startMocha } from './run-mocha.ts';
 const processes = Math.min(2, availableParallelism());
 
 /**
- * Those that take longest, which begin first, so that none of them is left alone at the end. The first two go together: what the HPA
- * controller does in time is best seen beside one that mostly waits.
+ * The longest files, which begin first, so that none of them runs alone at the end. The first two run together: the
+ * timing of the HPA controller is best observed beside a file that mostly waits.
  */
 const LONGEST = [
   'hpa',
@@ -51,7 +51,7 @@ console.log(`${outcome} on ${kubernetes} in ${secondsSince(startMs)} s, ${proces
 /** @returns such as `Kubernetes v1.36.2` */
 async function kubernetesVersion(): Promise<string> {
   const found = await findBinaries();
-  if (!found) throw new Error('There is no control plane; run make acceptance, which builds one');
+  if (!found) throw new Error('Cannot find a control plane; run make acceptance, which builds one');
   return (await promisify(execFile)(found.apiServer, ['--version'])).stdout.trim();
 }
 
@@ -64,7 +64,7 @@ async function runNext(): Promise<void> {
       env: { ...process.env, RECORDED_REQUESTS: requests },
       onMessage: ({ skipped: reason }) => reason !== undefined && skipped.push(reason),
     });
-    const output: Buffer[] = []; // told as a whole, and not mixed with that of another
+    const output: Buffer[] = []; // printed as a whole, not interleaved with that of another file
     mocha.stdout?.on('data', (part: Buffer) => output.push(part));
     mocha.stderr?.on('data', (part: Buffer) => output.push(part));
     const [status] = await once(mocha, 'close');
@@ -74,12 +74,12 @@ async function runNext(): Promise<void> {
   }
 }
 
-/** Fails the run for each permission that no request took; not where specs that would have taken it did not run to their end. */
+/** Fails the run for each permission that no request used, unless specs that would have used it did not finish. */
 async function comparePermissions(): Promise<void> {
   const unused = (await unexplainedPermissions(requests)).map(formatPermission);
   if (unused.length === 0) return;
   console.log(
-    `Permissions that no request took, and explained-permissions.ts does not explain:\n${unused.join('\n')}`,
+    `Permissions that no request used, and that explained-permissions.ts does not explain:\n${unused.join('\n')}`,
   );
   if (failed.length === 0 && skipped.length === 0) failed.push('the permissions of the manifests');
 }

@@ -1,12 +1,12 @@
-// Runs the specs that need programs of the machine as on a fresh one: with Node, npm, git, a shell and coreutils alone on PATH, and CI
-// unset. They may pass and skip themselves, and some must skip.
+// Runs the specs that need installed programs as on a fresh machine: with Node, npm, git, a shell and coreutils alone
+// on PATH, and CI unset. They must pass or skip, and some must skip.
 import { once } from 'node:events';
 import { accessSync, constants, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { startMocha } from './run-mocha.ts';
 
-/** What imports this needs programs of the machine. */
+/** Importers of this file need installed programs. */
 const LIST = 'spec/support/machine-programs.ts';
 
 const COREUTILS =
@@ -20,20 +20,20 @@ try {
   for (const name of PROGRAMS) link(name);
   const { CI: _, ...environment } = process.env;
   const PATH = [resolve('node_modules/.bin'), machine].join(delimiter);
-  console.log(`Running ${specs.length} files of specs without any program of the machine`);
+  console.log(`Running ${specs.length} spec files without installed programs`);
   const skipped = new Set<string>();
   const mocha = startMocha(specs, {
     env: { ...environment, PATH },
     onMessage: ({ skipped: why }) => why !== undefined && skipped.add(why),
   });
   const [status] = await once(mocha, 'exit');
-  if (skipped.size === 0) console.log('No spec skipped itself, so none of them needs what it requests');
+  if (skipped.size === 0) console.log('Cannot check skipping: no spec skipped itself');
   process.exitCode = skipped.size === 0 ? 1 : (status ?? 1);
 } finally {
   rmSync(machine, { recursive: true });
 }
 
-/** Puts a program of the machine there by its path. */
+/** Links a program of the machine. */
 function link(name: string): void {
   const folders = (process.env.PATH ?? '')
     .split(delimiter)
@@ -51,7 +51,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The specs that import a file, by however many others. */
+/** The specs that import a file, directly or indirectly. */
 function specsThatNeed(file: string): string[] {
   const importers = new Map<string, string[]>();
   for (const path of globSync('{spec,scripts}/**/*.ts'))

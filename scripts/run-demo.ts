@@ -1,7 +1,7 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 
-/** Runs a demo until it ends or is interrupted; a failure is one line, and the exit status. */
+/** Runs a demo until it ends or is interrupted; a failure prints one line, and sets the exit status. */
 export async function runDemo(demonstrate: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
-/** What mocha's process sends while it runs: `spec/support/machine-programs.ts` and `spec-durations.ts` have the senders. */
+/** Messages of mocha's process: `spec/support/machine-programs.ts` and `spec-durations.ts` send them. */
 export interface SpecMessage {
   /** Why a spec skipped itself. */
   readonly skipped?: string;
-  /** A file whose specs have ended, and how long these took. */
+  /** A file whose specs have ended, and their duration. */
   readonly file?: string;
   readonly durationMs?: number;
 }
@@ -16,7 +16,7 @@ export interface MochaOptions {
   readonly onMessage?: (message: SpecMessage) => void;
 }
 
-/** Starts mocha so that neither it nor the programs that its specs start compile again what has been compiled before. */
+/** Starts mocha with a compile cache for itself and the programs that its specs start. */
 export function startMocha(args: readonly string[], options: MochaOptions = {}): ChildProcess {
   const { stdio = 'inherit', env = process.env, onMessage } = options;
   const mocha = spawn('mocha', [...args], {

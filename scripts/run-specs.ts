@@ -6,12 +6,14 @@ import { dirname } from 'node:path';
 import { type Durations, deal } from './deal-specs.ts';
 import { startMocha } from './run-mocha.ts';
 
-/** What the last run took: how long the files, and all of them together. */
+/** Durations of the last run: of each file, and of all together. */
 const RECORD = '.cache/spec-durations.json';
 
 const SLOWEST_SHOWN = 10;
 
-/** One more than there are processors, up to this: a process of mocha waits for timers and sockets half of its time. */
+/**
+ * One more than the number of processors, up to this: a process of mocha waits for timers and sockets half of the time.
+ */
 const MAX_PROCESSES = 3;
 
 const processes = Math.min(MAX_PROCESSES, availableParallelism() + 1);
@@ -22,8 +24,7 @@ interface RunRecord {
 }
 
 const times = Number(process.env.TIMES || 1);
-if (!Number.isInteger(times) || times < 1)
-  throw new Error(`TIMES must be a whole number above 0, not ${times}`);
+if (!Number.isInteger(times) || times < 1) throw new Error(`TIMES must be a positive integer, not ${times}`);
 
 for (let run = 1; run <= times && !process.exitCode; run++) {
   const earlier = readRecord();
@@ -42,7 +43,7 @@ for (let run = 1; run <= times && !process.exitCode; run++) {
   if (!process.exitCode && durations.size > 0) writeRecord({ files: Object.fromEntries(durations), totalMs });
 }
 
-/** Runs mocha on some files, and notes how long each took and what was skipped. */
+/** Runs mocha on some files, and records the duration of each and what was skipped. */
 async function runMocha(
   files: readonly string[],
   { durations, skipped }: { readonly durations: Map<string, number>; readonly skipped: Set<string> },
@@ -57,7 +58,7 @@ async function runMocha(
     },
   });
   const [status, signal] = await once(mocha, 'exit');
-  if (status !== 0) console.log(`A process of mocha ended by ${signal ?? `status ${status}`}`);
+  if (status !== 0) console.log(`A mocha process ended with ${signal ?? `status ${status}`}`);
   return status ?? 1;
 }
 
@@ -70,9 +71,9 @@ function printSlowest(durations: ReadonlyMap<string, number>): void {
 
 function printSkipped(skipped: ReadonlySet<string>): void {
   if (skipped.size === 0) return;
-  console.log('Skipped were specs, because');
+  console.log('Some specs were skipped:');
   for (const reason of [...skipped].sort()) console.log(`  ${reason}`);
-  console.log('make tools installs the programs that are missing, on Debian as root');
+  console.log('make tools installs the missing programs, on Debian as root');
 }
 
 function usualTime({ totalMs }: RunRecord): string {

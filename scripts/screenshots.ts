@@ -1,4 +1,5 @@
-// Takes the pictures of docs/images: each page of both programs, in a simulated cluster on a manual clock, by Chromium.
+// Takes the pictures of docs/images: each page of both programs, in a simulated cluster on a manual clock, with
+// Chromium.
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import {
 } from '#spec/support/watched-autoscaler.ts';
 
 const FOLDER = 'docs/images';
-/** Where the narrow ones go, for people to look at. */
+/** Folder of the narrow ones, for manual review. */
 const NARROW_FOLDER = join(tmpdir(), 'narrow');
 const WIDE = { width: 1100, height: 620 };
 const NARROW = { width: 420, height: 900 };
@@ -28,7 +29,7 @@ const ORDERS = [20, 20, 25, 45, 70, 90, 115, 118, 120, 112, 96, 80, 61, 42, 38, 
 await mkdir(FOLDER, { recursive: true });
 await mkdir(NARROW_FOLDER, { recursive: true });
 const chromium = await findProgram('chromium');
-if (!chromium) throw new Error('Cannot take pictures: there is no Chromium; make tools installs it');
+if (!chromium) throw new Error('Cannot take pictures: Chromium not found; make tools installs it');
 await using browser = await Browser.start(chromium);
 await photographMetricsServer();
 await photographAutoscaler();

@@ -1,4 +1,4 @@
-// Makes sure that there are the kubectl and the Helm that specs run: a download is no part of the time that a spec has.
+// Downloads kubectl and Helm for specs if they are missing, so that the download does not count as time of a spec.
 import { findHelm } from '#spec/support/helm.ts';
 import { findKubectlWithSwap } from '#spec/support/kubectl.ts';
 

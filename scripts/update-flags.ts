@@ -10,7 +10,7 @@ import { formatValuesTable } from './format-values-table.ts';
 
 const series = await shownSeries();
 
-/** What stands between the marks of each page. */
+/** Generated content between the marks of each page. */
 const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/reference/flags.md': { 'metrics-server': formatFlagTables, autoscaler: formatAutoscalerFlagTables },
   'docs/reference/triggers.md': { triggers: () => formatTriggerTables(everyTrigger()) },
@@ -28,7 +28,7 @@ for (const [path, tables] of Object.entries(PAGES)) {
   let page = await readFile(path, 'utf8');
   for (const [name, make] of Object.entries(tables)) {
     const marked = new RegExp(`(<!-- Made by \`make update\`: ${name}. -->\n)[^]*(<!-- End of ${name}. -->)`);
-    if (!marked.test(page)) throw new Error(`Cannot update ${path}: the marks of ${name} are gone`);
+    if (!marked.test(page)) throw new Error(`Cannot update ${path}: marks of ${name} not found`);
     page = page.replace(marked, (_, start: string, end: string) => `${start}\n${make()}\n${end}`);
   }
   await writeFile(path, page);

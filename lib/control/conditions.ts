@@ -2,12 +2,12 @@ import { formatTimestamp } from '#lib/time/timestamp.ts';
 
 /** A condition of an object, in the standard form (`metav1.Condition`). */
 export interface Condition {
-  /** In CamelCase, as in `Ready`. */
+  /** In CamelCase, such as `Ready`. */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   /** Generation of the object that was observed. */
   readonly observedGeneration?: number | undefined;
-  /** When the status changed last: RFC 3339, whole seconds. */
+  /** Time of the last change of the status: RFC 3339, whole seconds. */
   readonly lastTransitionTime: string;
   /** In CamelCase, for programs. */
   readonly reason: string;
@@ -18,7 +18,7 @@ export interface Condition {
 /** A condition as its controller observes it: {@link setCondition} adds the time. */
 export type Observed<Form> = Omit<Form, 'lastTransitionTime'>;
 
-/** What the forms of conditions have in common: some kinds leave out reasons, messages or times. */
+/** Common fields of conditions: some kinds leave out reasons, messages or times. */
 interface AnyCondition {
   readonly type: string;
   readonly status: string;
@@ -28,20 +28,20 @@ interface AnyCondition {
   readonly message?: string;
 }
 
-/** A form whose schema has no times, as KEDA's has none. */
+/** A condition without times, as in KEDA's schema. */
 interface UntimedCondition extends AnyCondition {
   readonly lastTransitionTime?: never;
 }
 
-/** No condition of the Kubernetes API may have a longer message. */
+/** Maximum length of a message in the Kubernetes API. */
 const MAX_MESSAGE_LENGTH = 32_768;
 
 /**
- * Sets one condition of a list: it replaces the one of its type in place, or is appended. Its transition time stays while
- * its status does; one without a time gets it. An empty message becomes the reason: of an empty text in an item of a list,
- * server-side apply of Kubernetes 1.20 makes a null, which a schema refuses.
+ * Sets one condition of a list: it replaces the one of its type in place, or is appended. Its transition time changes
+ * only with its status; a missing time is added. An empty message is replaced by the reason: server-side apply of
+ * Kubernetes 1.20 makes a null of an empty string in a list item, which a schema refuses.
  *
- * @param nowMs left out for a form without times
+ * @param nowMs absent for conditions without times
  * @returns the same array where nothing changed
  */
 export function setCondition<Form extends UntimedCondition>(

@@ -9,57 +9,59 @@ import { formatDuration } from '#lib/time/duration.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 import type { WorkQueueSeries } from './work-queue-metrics.ts';
 
-/** What a controller says of a key that it has reconciled. */
+/** Result of reconciling a key. */
 export interface ReconcileResult {
-  /** Has the key reconciled again after this long, though nothing changed. */
+  /** Delay after which to reconcile the key again without a change. */
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** Nothing is left to do until something changes. */
+/** Nothing to do until something changes. */
 export const DONE: ReconcileResult = {};
 
-/** Something whose changes a controller follows, as an informer does. */
+/** A source of changes for a controller, such as an informer. */
 export interface Watched {
-  /** Calls back with the key of everything that is there, and of everything that changes; gives back what ends that. */
+  /**
+   * Calls the listener with the key of every existing object, and of every change; returns a function that unsubscribes
+   * it.
+   */
   onChange(
     listener: (change: { readonly key: string }) => void,
     options: { readonly replay: true },
   ): () => void;
-  /** Comes back once all that is there is known. */
+  /** Resolves once all existing objects are cached. */
   synced(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Makes the world what objects say that it should be, one object at a time.
+ * Makes the cluster match the desired state, one object at a time.
  *
- * It is level-triggered: reconciling works from what is there now, and it does not matter what has changed, how often
- * it is called, or whether it was called before.
+ * It is level-triggered: it reconciles the current state, whatever has changed and however often it is called.
  */
 export interface Controller {
-  /** In lower case, as logs and series name it. */
+  /** In lower case, for logs and series. */
   readonly name: string;
-  /** What has a key reconciled when it changes. */
+  /** A change in one of these reconciles its key. */
   readonly watches: readonly Watched[];
   /**
-   * Reads what is, works out what should be, and writes the difference.
+   * Observes the current state, computes the desired one, and writes the difference.
    *
-   * @param key as `keyOf` makes it; the object may be gone by now
-   * @param signal aborts when this process may not act any more, or the work takes too long
-   * @throws what went wrong: the key comes back, later from failure to failure
+   * @param key from `keyOf`; the object may have been deleted
+   * @param signal aborts when this process must no longer act, or the deadline passes
+   * @throws the failure: the key is retried with exponential backoff
    */
   reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult>;
 }
 
-/** What {@link mapKeys} takes changes from, such as an informer. */
+/** A source of changes for {@link mapKeys}, such as an informer. */
 export interface ChangeSource<Change> {
   onChange(listener: (change: Change) => void, options: { readonly replay: true }): () => void;
   synced(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Has other keys reconciled than those of the objects that change: those of their owners, say.
+ * Reconciles other keys than those of the changed objects, such as those of their owners.
  *
- * @param keysOf what is to be reconciled after a change; both what was and what is may count
+ * @param keysOf the keys to reconcile after a change; both the previous and the current object may count
  */
 export function mapKeys<Change>(
   source: ChangeSource<Change>,
@@ -74,15 +76,14 @@ export function mapKeys<Change>(
   };
 }
 
-/** How a controller is run. */
 export interface RunControllerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends the run: aborts what is being reconciled, and begins nothing new. */
+  /** Ends the run: aborts current reconciles, and begins no others. */
   readonly signal: AbortSignal;
-  /** How many keys are reconciled at once, of one namespace no more than it leaves free to others; by default 1. */
+  /** Maximum number of concurrent reconciles, of which each namespace leaves some for others; by default 1. */
   readonly workers?: number;
-  /** For how long one key may be reconciled; by default 60 s. */
+  /** Deadline of one reconcile; by default 60 s. */
   readonly deadlineMs?: number;
   readonly series?: WorkQueueSeries | undefined;
   readonly queue?: Pick<WorkQueueOptions, 'baseDelayMs' | 'maxDelayMs' | 'failureLimit'>;
@@ -91,10 +92,10 @@ export interface RunControllerOptions {
 const DEADLINE_MS = 60_000;
 
 /**
- * Runs a controller until its signal aborts: waits until all that it watches is known, and has each key reconciled that
- * was there, is added, or changes.
+ * Runs a controller until its signal aborts: waits until all its sources are synced, and reconciles each key that
+ * exists, is added, or changes.
  *
- * @returns once nothing is being reconciled any more
+ * @returns once no reconcile is in progress
  */
 export async function runController(controller: Controller, options: RunControllerOptions): Promise<void> {
   const { clock, logger, signal, workers = 1 } = options;
@@ -132,7 +133,10 @@ async function work(controller: Controller, { queue, failures, options }: WorkOp
   }
 }
 
-/** Comes back when the key is reconciled, or its time is up; a key stays taken for as long as it is being reconciled. */
+/**
+ * Resolves when the key is reconciled, or its deadline has passed; the key remains in progress as long as its reconcile
+ * does.
+ */
 async function reconcileKey(
   controller: Controller,
   key: string,
@@ -159,29 +163,28 @@ async function reconcileKey(
   if (isOver) queue.done(key);
   else {
     void running.catch(() => {}).finally(() => queue.done(key));
-    queue.leave(key); // the worker goes on without it
+    queue.leave(key); // the worker continues without it
   }
 }
 
-/** What a controller throws at once is its failure, too. */
+/** Converts a synchronous error into a rejection. */
 async function call(controller: Controller, key: string, signal: AbortSignal) {
   return await controller.reconcile(key, signal);
 }
 
-/** Whose failures are logged, and where. */
 interface KeyFailuresOptions {
   readonly controller: string;
   readonly logger: Logger;
 }
 
-/** Of more keys than these that fail at once, the others are not logged; of one namespace, no more than it leaves free to others. */
+/** Maximum number of failing keys to log individually, of which each namespace leaves some for others. */
 const MAX_NAMED = 1000;
 
-/** Tells of each key once that it fails, once whenever the reason changes, and once that it is well again. */
+/** Logs for each key once that it fails, once whenever the reason changes, and once that it succeeds again. */
 export class KeyFailures {
   readonly #options: KeyFailuresOptions;
   readonly #failing = new Map<string, FailureLog>();
-  /** How many of them each namespace has. */
+  /** Number of failing keys of each namespace. */
   readonly #counts = new Map<string, number>();
 
   constructor(options: KeyFailuresOptions) {
@@ -195,14 +198,14 @@ export class KeyFailures {
       const count = this.#counts.get(namespaceOf(key)) ?? 0;
       if (count >= MAX_NAMED - this.#failing.size) return;
       this.#counts.set(namespaceOf(key), count + 1);
-      const failing = 'Cannot reconcile; it is tried again';
-      log = new FailureLog({ logger, failing, recovered: 'Reconciled again', causeOf: describeError });
+      const failing = 'Cannot reconcile object; retrying';
+      log = new FailureLog({ logger, failing, recovered: 'Reconciled object again', causeOf: describeError });
       this.#failing.set(key, log);
     }
     log.fail(error, { controller, key });
   }
 
-  /** Forgets all keys but these: what is gone, or no longer tried, fails no more. */
+  /** Forgets all other keys, which have been deleted or are no longer retried. */
   keepOnly(keys: ReadonlySet<string>): void {
     for (const key of this.#failing.keys()) if (!keys.has(key)) this.#forget(key);
   }

@@ -13,9 +13,8 @@ import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { formatMicroTime } from './lease.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** What an event recorder works with. */
 interface EventRecorderOptions {
-  /** Not the one that controllers use: events must not take the tokens of its rate limit. */
+  /** Not the client of controllers: events must not consume its rate limit. */
   readonly api: ApiClient;
   readonly mapper: RestMapper;
   readonly clock: Clock;
@@ -23,13 +22,13 @@ interface EventRecorderOptions {
   readonly source: EventSource;
 }
 
-/** An event that comes again within this time counts as the same one. */
+/** An event that repeats within this time is counted in the same series. */
 const SERIES_MS = 360_000;
-/** How often the count of an event is written. */
+/** Interval of writing the count of an event. */
 const UPDATE_INTERVAL_MS = 10_000;
-/** Events that are remembered, of one namespace no more than it leaves free to others; of more at once, the others are dropped. */
+/** Maximum number of recorded events, of which each namespace leaves some for others; further ones are dropped. */
 const MAX_EVENTS = 1_000;
-/** New events of one object: 25 at once, and one in five minutes after that. */
+/** Rate of new events of one object: a burst of 25, then one in five minutes. */
 const OBJECT_LIMIT = { burst: 25, perSecond: 1 / 300 };
 const MAX_OBJECTS = 1_000;
 const MAX_ATTEMPTS = 5;
@@ -37,21 +36,21 @@ const WRITE_TIMEOUT_MS = 10_000;
 const DROP_LOG_INTERVAL_MS = 60_000;
 
 interface RecordedEvent {
-  facts: SeenEvent;
-  /** How often it was seen when it was written last; 0 before. */
+  facts: CountedEvent;
+  /** Its count when it was last written; 0 before. */
   writtenCount: number;
   writtenAtMs: number;
 }
 
 /**
- * Tells people what was done to objects, by events in the API server. Recording one costs nothing but memory, of which
- * there is a bound; what cannot be written is dropped.
+ * Records what was done to objects as events in the API server. Recording only takes memory, which is bounded; events
+ * that cannot be written are dropped.
  */
 export class EventRecorder implements AsyncDisposable {
   readonly #options: EventRecorderOptions;
   readonly #queue: WorkQueue;
   readonly #events = new Map<string, RecordedEvent>();
-  /** How many of them each namespace has. */
+  /** Number of recorded events of each namespace. */
   readonly #counts = new Map<string, number>();
   readonly #limits = new LruMap<string, TokenBucket>({ max: MAX_OBJECTS });
   readonly #disposal = new AbortController();
@@ -69,40 +68,40 @@ export class EventRecorder implements AsyncDisposable {
     this.#writing = this.#write();
   }
 
-  /** How many events were lost: there were too many, or the API server did not take them. */
+  /** Number of dropped events: there were too many, or the API server refused them. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Has an event written some time soon; the same one again is counted in it. Never throws. */
+  /** Records an event, to be written soon; an identical one only increases its count. Never throws. */
   record(event: EventFacts): void {
     const { clock } = this.#options;
-    const facts = { ...event, message: eventMessage(event.message) }; // buffered for long; may be as long as an object
+    const facts = { ...event, message: eventMessage(event.message) }; // retained for long; may be as long as an object
     const key = keyOf(facts);
-    const known = this.#events.get(key);
+    const recorded = this.#events.get(key);
     const nowMs = clock.nowMs();
-    if (known && clock.monotonicMs() - known.writtenAtMs < SERIES_MS) {
-      this.#events.delete(key); // to the end: the longest unseen go first
-      this.#events.set(key, known);
-      known.facts = { ...known.facts, count: known.facts.count + 1, lastSeenAtMs: nowMs };
-      // One that was not written yet is in the queue, or waits for its next attempt.
-      if (known.writtenCount > 0) {
-        this.#queue.addAfter(key, known.writtenAtMs + UPDATE_INTERVAL_MS - clock.monotonicMs());
+    if (recorded && clock.monotonicMs() - recorded.writtenAtMs < SERIES_MS) {
+      this.#events.delete(key); // move to the end: the least recently recorded is evicted first
+      this.#events.set(key, recorded);
+      recorded.facts = { ...recorded.facts, count: recorded.facts.count + 1, lastSeenAtMs: nowMs };
+      // One that was not written yet is queued, or waits for its retry.
+      if (recorded.writtenCount > 0) {
+        this.#queue.addAfter(key, recorded.writtenAtMs + UPDATE_INTERVAL_MS - clock.monotonicMs());
       }
       return;
     }
     if (!this.#limitOf(facts).tryTake() || !this.#makeSpace(tenantOf(facts))) {
-      this.#drop(facts, 'there are too many');
+      this.#drop(facts, 'too many events');
       return;
     }
     const seen = { ...facts, name: nameOf(facts), count: 1, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-    this.#remember(key, { facts: seen, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
+    this.#add(key, { facts: seen, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
     this.#queue.add(key);
   }
 
-  /** Breaks off what is being written, and drops the rest. */
+  /** Aborts the current write, and drops the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort(new Error('the recorder is closed'));
+    this.#disposal.abort(new Error('recorder is closed'));
     await this.#queue.shutDown();
     await this.#writing;
   }
@@ -126,7 +125,7 @@ export class EventRecorder implements AsyncDisposable {
     const resource =
       (await mapper.findExact({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, signal)) ??
       (await mapper.findExact({ apiVersion: 'v1', kind: 'Event' }, signal));
-    if (!resource) throw new Error('the API server serves no events');
+    if (!resource) throw new Error('the API server does not serve events');
     const client = new ResourceClient({ api, resource });
     const options = { signal, timeoutMs: WRITE_TIMEOUT_MS };
     const { facts, writtenCount } = event;
@@ -145,7 +144,7 @@ export class EventRecorder implements AsyncDisposable {
     if (this.#disposal.signal.aborted) return;
     const event = this.#events.get(key);
     if (event && (isNotFound(error) || isAlreadyExists(error))) {
-      // It expired, or another has its name: it is made again.
+      // It expired, or its name is taken: create it again.
       event.facts = { ...event.facts, name: nameOf(event.facts) };
       event.writtenCount = 0;
     } else if (error instanceof ApiError && error.statusCode < 500 && error.statusCode !== 429) {
@@ -160,7 +159,7 @@ export class EventRecorder implements AsyncDisposable {
     const event = this.#events.get(key);
     this.#forget(key);
     this.#queue.forget(key);
-    if (event) this.#drop(event.facts, 'the API server does not take them', error);
+    if (event) this.#drop(event.facts, 'the API server refuses events', error);
   }
 
   #limitOf({ regarding }: EventFacts): TokenBucket {
@@ -173,8 +172,8 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /**
-   * Forgets the event that was not seen for the longest time, unless it is still to be written; where the namespace of the
-   * new one has its share, one of that namespace.
+   * Evicts the least recently recorded event, unless it is still to be written; one of the same namespace if that has
+   * used its share.
    */
   #makeSpace(tenant: string): boolean {
     const free = MAX_EVENTS - this.#events.size;
@@ -188,10 +187,10 @@ export class EventRecorder implements AsyncDisposable {
     return false;
   }
 
-  #remember(key: string, event: RecordedEvent): void {
+  #add(key: string, event: RecordedEvent): void {
     const tenant = tenantOf(event.facts);
     if (!this.#events.has(key)) this.#counts.set(tenant, (this.#counts.get(tenant) ?? 0) + 1);
-    this.#events.delete(key); // to the end
+    this.#events.delete(key); // move to the end
     this.#events.set(key, event);
   }
 
@@ -205,7 +204,7 @@ export class EventRecorder implements AsyncDisposable {
     else this.#counts.delete(tenant);
   }
 
-  /** Logs it at most once a minute, with the number since the last line. */
+  /** Logs at most once a minute, with the number of events since the last line. */
   #drop({ regarding, reason }: EventFacts, why: string, error?: unknown): void {
     const { clock, logger, source } = this.#options;
     this.#dropped++;
@@ -222,12 +221,12 @@ export class EventRecorder implements AsyncDisposable {
       latestObject: object,
       latestReason: reason,
     };
-    if (error === undefined) logger.warning('Events were dropped', fields);
-    else logger.error('Events were dropped', error, fields);
+    if (error === undefined) logger.warning('Dropped events', fields);
+    else logger.error('Dropped events', error, fields);
   }
 }
 
-/** Whose event it is: namespaces share the recorder. */
+/** The tenant of an event, since namespaces share the recorder. */
 function tenantOf(facts: EventFacts | undefined): string {
   return facts?.regarding.namespace ?? '';
 }
@@ -237,64 +236,63 @@ function keyOf({ regarding, type, reason, action, message }: EventFacts): string
   return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, action, message]);
 }
 
-/** The object's name and something of the event's own, at most as long as a name may be. */
+/** The object's name and a random suffix, within the maximum length of names. */
 function nameOf({ regarding: { name } }: EventFacts): string {
   let end = Math.min(name.length, 236);
   while (end > 0 && /[.-]/.test(name[end - 1] ?? '')) end--;
   return `${name.slice(0, end)}.${randomBytes(8).toString('hex')}`;
 }
 
-/** What has happened to an object, for people who look at it. */
+/** The facts of an event. */
 export interface EventFacts {
   readonly regarding: ObjectReference;
   readonly type: 'Normal' | 'Warning';
-  /** In CamelCase, as in `Scaled`. */
+  /** In CamelCase, such as `Scaled`. */
   readonly reason: string;
-  /** What was done or tried, in CamelCase, as in `Scale`. */
+  /** The action in CamelCase, such as `Scale`. */
   readonly action: string;
-  /** For people; cut at 1,024 bytes. */
+  /** For people; truncated to 1,024 bytes. */
   readonly message: string;
 }
 
-/** What an event says of its object. */
 export type EventText = Pick<EventFacts, 'type' | 'reason' | 'message'>;
 
 /** The reporter of events. */
 interface EventSource {
-  /** As in `autoscaler`. */
+  /** Such as `autoscaler`. */
   readonly controller: string;
-  /** Of this process alone. */
+  /** Unique for this process. */
   readonly instance: string;
 }
 
-/** An event that was seen once or more often. */
-interface SeenEvent extends EventFacts {
+/** An event with its count and times. */
+interface CountedEvent extends EventFacts {
   readonly name: string;
   readonly count: number;
   readonly firstSeenAtMs: number;
   readonly lastSeenAtMs: number;
 }
 
-/** The API server takes no longer texts. */
+/** Limit of the API server. */
 const MAX_MESSAGE_BYTES = 1024;
 const MAX_WORD_LENGTH = 128;
 
-/** The namespace of an event: that of its object, those of cluster-wide objects in `default`. */
+/** The namespace of an event: that of its object, or `default` for cluster-scoped objects. */
 function eventNamespace({ regarding }: EventFacts): string {
   return regarding.namespace || 'default';
 }
 
-/** A message as far as the API server takes one. */
+/** Truncates a message to the limit of the API server. */
 function eventMessage(text: string): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= MAX_MESSAGE_BYTES) return text;
-  // A character that was cut in two decodes as a mark of that, which goes.
+  // A truncated character decodes as U+FFFD, which is removed.
   const cut = bytes.subarray(0, MAX_MESSAGE_BYTES - 3).toString('utf8');
   return `${cut.replace(/\ufffd$/, '')}…`;
 }
 
-/** An event as the group `events.k8s.io`, or where that is not served the core group, takes it. */
-function eventObject(event: SeenEvent, source: EventSource, group: string) {
+/** The event in the form of the group `events.k8s.io`, or of the core group where that is not served. */
+function eventObject(event: CountedEvent, source: EventSource, group: string) {
   const { name, type } = event;
   const common = {
     metadata: { name, namespace: eventNamespace(event) },
@@ -325,8 +323,8 @@ function eventObject(event: SeenEvent, source: EventSource, group: string) {
   };
 }
 
-/** What changes of an event that was seen again. */
-function seriesOf({ count, lastSeenAtMs }: SeenEvent, group: string): object {
+/** The fields that change when an event repeats. */
+function seriesOf({ count, lastSeenAtMs }: CountedEvent, group: string): object {
   if (group === '') return { count, lastTimestamp: formatTimestamp(lastSeenAtMs) };
   return { series: { count, lastObservedTime: formatMicroTime(lastSeenAtMs) } };
 }

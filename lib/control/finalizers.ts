@@ -3,7 +3,6 @@ import { type ResourceClient, retryOnConflict } from '#lib/kubernetes/client/res
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** What finalizers are changed with. */
 interface FinalizerOptions<T extends KubernetesObject> {
   readonly client: ResourceClient<T>;
   readonly clock: Clock;
@@ -11,9 +10,9 @@ interface FinalizerOptions<T extends KubernetesObject> {
 }
 
 /**
- * Keeps an object from vanishing before {@link removeFinalizer}, so that what was done for it can be undone.
+ * Keeps a deleted object until {@link removeFinalizer}, so that changes for it can be undone.
  *
- * @returns the object as it is now; `undefined` where it is gone
+ * @returns the current object; `undefined` where it does not exist
  * @throws an ApiError that is invalid where the object is being deleted: then it is too late
  */
 export async function addFinalizer<T extends KubernetesObject>(
@@ -27,9 +26,9 @@ export async function addFinalizer<T extends KubernetesObject>(
 }
 
 /**
- * Lets an object vanish, as far as this finalizer is concerned.
+ * Removes the finalizer from an object.
  *
- * @returns the object as it is now; `undefined` where it is gone
+ * @returns the current object; `undefined` where it does not exist
  */
 export async function removeFinalizer<T extends KubernetesObject>(
   object: T,
@@ -41,7 +40,7 @@ export async function removeFinalizer<T extends KubernetesObject>(
   );
 }
 
-/** Works from the object as it was given, and after a conflict from the object as it is now. */
+/** Begins with the given object, and continues with the current one after a conflict. */
 async function change<T extends KubernetesObject>(
   object: T,
   { client, clock, signal }: FinalizerOptions<T>,
@@ -53,7 +52,7 @@ async function change<T extends KubernetesObject>(
     const { finalizers = [], resourceVersion } = latest.metadata;
     const after = changed(finalizers);
     if (after === finalizers) return latest;
-    // With the version, the list is the one that was read: no finalizer of another client is lost.
+    // The resource version protects finalizers of other clients.
     const body = { metadata: { resourceVersion, finalizers: after } };
     return await client.patch(object.metadata, { type: 'merge', body }, options);
   };

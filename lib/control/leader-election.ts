@@ -6,20 +6,19 @@ import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { LeaseLock } from './lease.ts';
 
-/** What an election is about, and who stands in it. */
 interface LeaderElectionOptions {
-  /** Not the one that controllers use: its rate limit must not cost the lease. */
+  /** Not the client of controllers: its rate limit must not delay renewals. */
   readonly api: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Of this process alone: one that starts again has another. */
+  /** Unique for this process, also after a restart. */
   readonly identity: string;
-  /** For how long others leave a holder alone that they do not hear of; by default 15 s. */
+  /** How long candidates wait after the last observed renewal; by default 15 s. */
   readonly leaseDurationMs?: number;
-  /** For how long a holder that cannot renew goes on acting; shorter than that; by default 10 s. */
+  /** How long a leader that cannot renew continues to act; less than the lease duration; by default 10 s. */
   readonly renewDeadlineMs?: number;
-  /** How often the lease is renewed, or looked at; by default every 2 s. */
+  /** Interval of renewals, and of attempts of candidates; by default 2 s. */
   readonly retryPeriodMs?: number;
   /** A number in [0, 1), so that candidates do not all try at once; by default `Math.random`. */
   readonly random?: () => number;
@@ -28,15 +27,15 @@ interface LeaderElectionOptions {
 const LEASE_DURATION_MS = 15_000;
 const RENEW_DEADLINE_MS = 10_000;
 const RETRY_PERIOD_MS = 2_000;
-/** Candidates look up to this many times the period later. */
+/** Maximum factor by which an attempt is later than its period. */
 const JITTER = 1.2;
 
 /**
- * Has one process of many act, by a Lease, with the timings of client-go.
+ * Elects one of several processes by a Lease, with the timings of client-go.
  *
- * Nobody's wall clock counts: a candidate takes the lease over when it has seen it unchanged for the lease's duration
- * by its own monotonic clock, and a holder stops when its last renewal that succeeded began longer ago than the renew
- * deadline by its own. So it stops before another may begin, however long requests take.
+ * Wall clocks do not matter: a candidate acquires the lease when it has not observed a change for the lease duration by
+ * its own monotonic clock, and a leader stops when its last successful renewal began longer ago than the renew deadline
+ * by its own. So it stops before another may begin, however long requests take.
  */
 export class LeaderElection {
   readonly #options: LeaderElectionOptions;
@@ -47,23 +46,23 @@ export class LeaderElection {
   #validUntilMs: number | undefined;
   readonly #failures: FailureLog;
 
-  /** @throws when the timings do not keep two from leading at once */
+  /** @throws when the timings would allow two leaders at once */
   constructor(options: LeaderElectionOptions) {
     const { logger } = options;
     this.#options = options;
-    this.#failures = new FailureLog({ logger, failing: 'Cannot get or renew the lease; it is tried again' });
+    this.#failures = new FailureLog({ logger, failing: 'Cannot acquire or renew lease; retrying' });
     const durationMs = options.leaseDurationMs ?? LEASE_DURATION_MS;
     this.#renewDeadlineMs = options.renewDeadlineMs ?? RENEW_DEADLINE_MS;
     this.#retryPeriodMs = options.retryPeriodMs ?? RETRY_PERIOD_MS;
     if (!(durationMs > this.#renewDeadlineMs) || !(this.#renewDeadlineMs > JITTER * this.#retryPeriodMs)) {
       throw new RangeError(
-        'Cannot elect a leader: the lease duration must exceed the renew deadline, and that 1.2 retry periods',
+        'Cannot elect a leader: the lease duration must exceed the renew deadline, which must exceed 1.2 retry periods',
       );
     }
     this.#lock = new LeaseLock({ ...options, durationMs });
   }
 
-  /** Whether this process may act now. A process that stood still finds out here before its timers fire. */
+  /** Whether this process may act now. After the process was stalled, this is correct before its timers fire. */
   get isLeader(): boolean {
     return this.#validUntilMs !== undefined && this.#options.clock.monotonicMs() < this.#validUntilMs;
   }
@@ -73,21 +72,28 @@ export class LeaderElection {
     return this.#lock.holder;
   }
 
-  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` without a holder, or if the lease does not have the time. */
+  /**
+   * Since when the holder has the lease, in RFC 3339; `undefined` without a holder, or if the lease does not have the
+   * time.
+   */
   get heldSince(): string | undefined {
     return this.#lock.heldSince;
   }
 
-  /** To be called before each write. @throws unless this process may act now */
+  /**
+   * Call it before each write.
+   *
+   * @throws unless this process may act now
+   */
   assertLeader(): void {
     if (!this.isLeader) throw new Error(`${this.#options.identity} does not hold the lease`);
   }
 
   /**
-   * Stands for election until the signal aborts: whenever it is won, leads, and when it is lost, stands again. The
-   * lease is released at the end, once nothing acts any more.
+   * Takes part in the election until the signal aborts: leads whenever it wins, and becomes a candidate again when it
+   * loses the lease. The lease is released at the end, once nothing acts.
    *
-   * @param lead acts for as long as its signal lets it; the next election waits until it has come back
+   * @param lead acts until its signal aborts; the next election waits until it has returned
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { logger, identity, lease } = this.#options;
@@ -98,13 +104,13 @@ export class LeaderElection {
       logger.info('Elected leader', fields);
       const leading = new AbortController();
       const acting = lead(leading.signal).catch((error: unknown) => {
-        logger.error('Leading failed; the lease is given back', error, fields);
+        logger.error('Leading failed; releasing lease', error, fields);
       });
-      const ended = acting.then(() => leading.abort(new Error('it does not lead any more')));
+      const ended = acting.then(() => leading.abort(new Error('no longer the leader')));
       await this.#renewUntilLost(AbortSignal.any([signal, leading.signal]));
-      leading.abort(new Error(signal.aborted ? 'the program ends' : 'the lease is lost'));
+      leading.abort(new Error(signal.aborted ? 'program is shutting down' : 'lease is lost'));
       await ended;
-      if (!signal.aborted) logger.warning('Not the leader any more', fields);
+      if (!signal.aborted) logger.warning('Stopped leading', fields);
       await this.#lock.release();
       if (!signal.aborted) await this.#pause(this.#retryPeriodMs, signal);
     }
@@ -113,13 +119,13 @@ export class LeaderElection {
   async #campaign(signal: AbortSignal): Promise<void> {
     const { random = Math.random } = this.#options;
     while (!signal.aborted) {
-      await this.#tryHold(signal);
+      await this.#tryToLead(signal);
       if (this.isLeader) return;
       await this.#pause(this.#retryPeriodMs * (1 + JITTER * random()), signal);
     }
   }
 
-  /** Renews as often as it should; comes back when the time is over in which this process may act. */
+  /** Renews the lease periodically; returns at the deadline of the last successful renewal. */
   async #renewUntilLost(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted && this.isLeader) {
@@ -127,7 +133,7 @@ export class LeaderElection {
       await this.#pause(Math.min(this.#retryPeriodMs, leftMs), signal);
       if (signal.aborted || !this.isLeader) break;
       using expiry = this.#startExpiry(signal);
-      await this.#tryHold(expiry.signal);
+      await this.#tryToLead(expiry.signal);
     }
     this.#validUntilMs = undefined;
   }
@@ -136,24 +142,22 @@ export class LeaderElection {
     const { clock } = this.#options;
     const expiry = new AbortController();
     const leftMs = Math.max(0, (this.#validUntilMs ?? 0) - clock.monotonicMs());
-    const timer = clock.startTimer(leftMs, () =>
-      expiry.abort(new Error('the lease could not be renewed in time')),
-    );
+    const timer = clock.startTimer(leftMs, () => expiry.abort(new Error('lease was not renewed in time')));
     const signal = AbortSignal.any([expiry.signal, parent]);
     return { signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
   }
 
   /** Acquires the lease if it is free, renews it if it is ours; a failure is logged once. */
-  async #tryHold(signal: AbortSignal): Promise<void> {
+  async #tryToLead(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {
-      const held = await this.#lock.hold({ signal, timeoutMs: this.#renewDeadlineMs });
-      if (held) this.#validUntilMs = startedAtMs + this.#renewDeadlineMs;
+      const isHolder = await this.#lock.acquireOrRenew({ signal, timeoutMs: this.#renewDeadlineMs });
+      if (isHolder) this.#validUntilMs = startedAtMs + this.#renewDeadlineMs;
       else this.#validUntilMs = undefined;
       this.#failures.succeed();
     } catch (error) {
-      if (signal.aborted || isConflict(error) || isAlreadyExists(error)) return; // another was faster: it is seen next
+      if (signal.aborted || isConflict(error) || isAlreadyExists(error)) return; // another candidate was faster: it is observed next
       this.#failures.fail(error);
     }
   }
@@ -163,7 +167,6 @@ export class LeaderElection {
   }
 }
 
-/** Which election is logged, and where. */
 interface LeaderElectionSeriesOptions {
   readonly registry: Registry;
   /** Of the lease. */
@@ -171,11 +174,13 @@ interface LeaderElectionSeriesOptions {
   readonly election: Pick<LeaderElection, 'isLeader'>;
 }
 
-/** Adds `leader_election_master_status` of Kubernetes: 1 while this process may act, else 0, as of each scrape. */
+/**
+ * Adds `leader_election_master_status` of Kubernetes: 1 while this process may act, else 0, evaluated at each scrape.
+ */
 export function addLeaderElectionSeries({ registry, name, election }: LeaderElectionSeriesOptions): void {
   new Gauge({
     name: 'leader_election_master_status',
-    help: 'Whether this process leads: 1 for the one that holds the lease of that name, 0 for those that stand by',
+    help: 'Whether this process is the leader: 1 for the holder of the lease with that name, 0 for standby processes',
     labelNames: ['name'],
     registers: [registry],
     collect() {

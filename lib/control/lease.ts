@@ -8,23 +8,23 @@ import { type KubernetesObject, readObject } from '#lib/kubernetes/objects/kuber
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** A lock that many may want and one has, for as long as it says so again and again. */
+/** A lock that one holder has as long as it renews it. */
 export interface Lease extends KubernetesObject {
   readonly spec: LeaseSpec;
 }
 
-/** Who has a lease, and since when; times are RFC 3339 with microseconds. */
+/** The holder of a lease; times are RFC 3339 with microseconds. */
 interface LeaseSpec {
   /** Absent or empty without a holder. */
   readonly holderIdentity?: string | null | undefined;
   readonly leaseDurationSeconds?: number | null | undefined;
   readonly acquireTime?: string | null | undefined;
   readonly renewTime?: string | null | undefined;
-  /** How often it went from one holder to another. */
+  /** Number of changes of the holder. */
   readonly leaseTransitions?: number | null | undefined;
 }
 
-/** Where leases are served. */
+/** The resource of leases. */
 export const LEASES: ApiResource = {
   group: 'coordination.k8s.io',
   version: 'v1',
@@ -46,41 +46,40 @@ const LEASE = z.looseObject({
     .default({}),
 });
 
-/** @throws when it is no Lease, naming the field */
+/** @throws when it is not a Lease, with the name of the field */
 export function readLease(value: unknown): Lease {
   return readAs(LEASE, 'a Lease', readObject(value)) as Lease;
 }
 
-/** A moment as the Kubernetes API writes one with microseconds. */
+/** Formats a time with microseconds, as the Kubernetes API does. */
 export function formatMicroTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('Z', '000Z');
 }
 
-/** Which lease is held, and by whom. */
 interface LeaseLockOptions {
   readonly api: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Of this process alone: one that starts again has another. */
+  /** Unique for this process, also after a restart. */
   readonly identity: string;
-  /** For how long others leave a holder alone that they do not hear of. */
+  /** How long other processes wait after the last observed renewal. */
   readonly durationMs: number;
 }
 
-/** The lease with another holder, and when this process first saw it so, by its own monotonic clock. */
+/** The lease with another holder, and when this process first observed it, by its own monotonic clock. */
 interface Observation {
-  /** What only holders write: a label that is put on the lease of one that vanished is no renewal. */
+  /** The fields that only holders write: a label on an abandoned lease is not a renewal. */
   readonly spec: string;
-  readonly seenAtMs: number;
+  readonly observedAtMs: number;
 }
 
-/** The end of the program waits for it. */
+/** Shutdown waits for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
 /**
- * A Lease that one of many holds: acquired while it has no holder, and when it was not renewed for as long as its holder said, by the
- * monotonic clock of who looks. Conflicts leave it to the one that was faster.
+ * A Lease with one holder of several candidates: acquired while it has no holder, and when it was not renewed for the
+ * holder's lease duration, by the candidate's monotonic clock. After a conflict, the faster client has the lease.
  */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
@@ -99,18 +98,24 @@ export class LeaseLock {
     return this.#holder;
   }
 
-  /** Since when the holder has the lease, as RFC 3339 says it; `undefined` without a holder, or if the lease does not have the time. */
+  /**
+   * Since when the holder has the lease, in RFC 3339; `undefined` without a holder, or if the lease does not have the
+   * time.
+   */
   get heldSince(): string | undefined {
     return this.#holder ? this.#heldSince : undefined;
   }
 
   /**
-   * Takes the lease if it is free, and renews it if it is ours.
+   * Acquires the lease if it is free, and renews it if it is ours.
    *
    * @returns whether it is ours now
-   * @throws what the API server refuses it with, a conflict among that, and what keeps it from being reached
+   * @throws errors of the API server, including conflicts, and of the connection to it
    */
-  async hold(options: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<boolean> {
+  async acquireOrRenew(options: {
+    readonly signal: AbortSignal;
+    readonly timeoutMs: number;
+  }): Promise<boolean> {
     const { clock, lease, identity, durationMs } = this.#options;
     const current = await this.#leases.find(lease, options);
     const nowText = formatMicroTime(clock.nowMs());
@@ -132,16 +137,16 @@ export class LeaseLock {
     this.#heldSince = spec.acquireTime ?? undefined;
     const isOurs = spec.holderIdentity === identity;
     if (!isOurs && spec.holderIdentity && !this.#hasExpired(spec)) return false;
-    const kept: LeaseSpec = isOurs
+    const holding: LeaseSpec = isOurs
       ? { acquireTime: spec.acquireTime ?? nowText, leaseTransitions: spec.leaseTransitions ?? 0 }
       : { leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
-    await this.#leases.update({ ...current, spec: { ...ours, ...kept } }, options);
+    await this.#leases.update({ ...current, spec: { ...ours, ...holding } }, options);
     this.#holder = identity;
-    this.#heldSince = kept.acquireTime ?? nowText;
+    this.#heldSince = holding.acquireTime ?? nowText;
     return true;
   }
 
-  /** Lets the next one take the lease at once; where that fails, it takes it when it has expired. */
+  /** Releases the lease, so that the next candidate acquires it at once; if that fails, the lease expires. */
   async release(): Promise<void> {
     const { clock, lease, identity, logger } = this.#options;
     try {
@@ -154,16 +159,16 @@ export class LeaseLock {
       this.#holder = undefined;
     } catch (error) {
       if (!isConflict(error))
-        logger.warning('Cannot release the lease; it expires', { error: String(error) });
+        logger.warning('Cannot release lease; it will expire', { error: String(error) });
     }
   }
 
-  /** Whether the lease was not renewed for as long as its holder said, as seen from here. */
+  /** Whether the lease was not renewed for the holder's lease duration, as this process observed it. */
   #hasExpired(spec: LeaseSpec): boolean {
     const nowMs = this.#options.clock.monotonicMs();
     const text = JSON.stringify(spec);
-    if (this.#observed?.spec !== text) this.#observed = { spec: text, seenAtMs: nowMs };
+    if (this.#observed?.spec !== text) this.#observed = { spec: text, observedAtMs: nowMs };
     const durationMs = Math.max((spec.leaseDurationSeconds ?? 0) * 1000, this.#options.durationMs);
-    return nowMs - this.#observed.seenAtMs > durationMs;
+    return nowMs - this.#observed.observedAtMs > durationMs;
   }
 }

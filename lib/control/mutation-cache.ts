@@ -6,15 +6,16 @@ interface Version {
 }
 
 /**
- * Objects as our own writes left them, while an informer still shows what was there before: a controller that reads its
+ * Objects as our own writes left them, while an informer still has the previous version: a controller that reads its
  * own writes decides nothing twice.
  *
- * It has no more than the objects that the informer is behind of, and the versions of those that no client has changed since.
+ * It contains only the objects for which the informer is behind, and the versions of those that no other client has
+ * changed since.
  */
 export class MutationCache<T> {
   readonly #versionOf: (object: T) => Version;
   readonly #newer = new Map<string, T>();
-  /** As our last write left the object, until another version is observed. */
+  /** Versions of our last writes, until another version is observed. */
   readonly #ownVersions = new Map<string, string>();
 
   /** @param versionOf the object's metadata */
@@ -22,15 +23,15 @@ export class MutationCache<T> {
     this.#versionOf = versionOf;
   }
 
-  /** How many objects the informer is behind of. */
+  /** Number of objects for which the informer is behind. */
   get size(): number {
     return this.#newer.size;
   }
 
   /**
-   * An object as it is now: as it was written last, where the informer does not show that yet.
+   * The current object: as last written, while the informer does not have that version yet.
    *
-   * @param observed what the informer shows; a version that is no number counts as the latest
+   * @param observed the informer's object; a version that is not a number counts as the latest
    */
   latest(key: string, observed: T | undefined): T | undefined {
     const written = this.#newer.get(key);
@@ -46,7 +47,7 @@ export class MutationCache<T> {
     return observed;
   }
 
-  /** Notes an object as the API server returned it for a write, or for a read that was newer than the informer. */
+  /** Records an object that the API server returned for a write, or for a read that was newer than the informer. */
   record(key: string, object: T): void {
     this.#newer.set(key, object);
     const { resourceVersion } = this.#versionOf(object);
@@ -54,7 +55,7 @@ export class MutationCache<T> {
     else this.#ownVersions.set(key, resourceVersion);
   }
 
-  /** Whether an object is in the version that was recorded last, so that no other client has changed it since. */
+  /** Whether an object has the version that was recorded last, so that no other client has changed it since. */
   isOwn(key: string, object: T): boolean {
     const own = this.#ownVersions.get(key);
     return own !== undefined && own === this.#versionOf(object).resourceVersion;

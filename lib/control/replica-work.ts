@@ -10,8 +10,8 @@ interface ReplicaWorkOptions {
 }
 
 /**
- * Work of every replica, from its start until it is disposed of. If it fails, the error is logged and `/livez` fails, so
- * that the replica is restarted: it would serve nothing new otherwise.
+ * Work of every replica, from its start until it is disposed. If it fails, the error is logged and `/livez` fails, so
+ * that the replica is restarted: otherwise it would serve stale data.
  */
 export class ReplicaWork implements AsyncDisposable {
   readonly #options: ReplicaWorkOptions;
@@ -25,7 +25,7 @@ export class ReplicaWork implements AsyncDisposable {
 
   get healthCheck(): HealthCheck {
     const { name } = this.#options;
-    const check = () => (this.#hasFailed ? 'it has failed, as the log says' : undefined);
+    const check = () => (this.#hasFailed ? 'it has failed; see the log' : undefined);
     return { name, endpoints: ['livez'], check };
   }
 
@@ -35,12 +35,12 @@ export class ReplicaWork implements AsyncDisposable {
     this.#running = run(signal).catch((error: unknown) => {
       if (signal.aborted) return;
       this.#hasFailed = true;
-      logger.error('Work of this replica failed; it is not alive', error, { work: name });
+      logger.error('Work of this replica failed; failing /livez', error, { work: name });
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal.abort(new Error('the program is shutting down'));
+    this.#disposal.abort(new Error('program is shutting down'));
     await this.#running;
   }
 }

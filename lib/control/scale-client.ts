@@ -8,7 +8,7 @@ import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ScaleCause, ScaleLog } from './scale-log.ts';
 
-/** What is to be scaled: a `scaleTargetRef` with its object's namespace. */
+/** A `scaleTargetRef` with the namespace of its object. */
 export interface ScaleTarget {
   readonly namespace: string;
   readonly apiVersion: string;
@@ -16,25 +16,25 @@ export interface ScaleTarget {
   readonly name: string;
 }
 
-/** The scale of a target, as of one moment. */
+/** The scale of a target at one moment. */
 export interface Scale {
   readonly target: ScaleTarget;
-  /** Where the target's kind is served now, which may be in another version than the target names. */
+  /** The served resource of the target's kind, possibly in another version than the target names. */
   readonly resource: ApiResource;
   readonly uid: string | undefined;
   readonly resourceVersion: string;
-  /** How many there are to be. */
+  /** Desired number of replicas. */
   readonly specReplicas: number;
-  /** How many there are. */
+  /** Current number of replicas. */
   readonly statusReplicas: number;
-  /** Selects the pods; empty where the target has none. */
+  /** Label selector of the pods; empty where the target has none. */
   readonly selector: string;
 }
 
-/** A target that cannot be scaled, whatever state it is in. */
+/** A target that cannot be scaled, whatever its state. */
 export class UnscalableTarget extends Error {
   override readonly name = 'UnscalableTarget';
-  /** Nothing serves the kind, or what serves it has no scale subresource. */
+  /** The kind is not served, or its resource has no scale subresource. */
   readonly reason: 'UnknownKind' | 'NoScaleSubresource';
 
   constructor(message: string, reason: UnscalableTarget['reason']) {
@@ -43,16 +43,15 @@ export class UnscalableTarget extends Error {
   }
 }
 
-/** What a scale client works with. */
 interface ScaleClientOptions {
   readonly api: ApiClient;
   readonly mapper: RestMapper;
   readonly clock: Clock;
-  /** Has a line for each scale that is set. A client that only reads needs none. */
+  /** Logs a line for each scale that is set. A client that only reads needs none. */
   readonly scaleLog?: ScaleLog | undefined;
 }
 
-const REPLICAS = z.int().nonnegative().nullish(); // none is none: Go leaves out a zero
+const REPLICAS = z.int().nonnegative().nullish(); // absent means 0: Go omits zeros
 
 const SCALE = z.object({
   metadata: z.object({ resourceVersion: z.string(), uid: z.string().optional() }),
@@ -60,7 +59,7 @@ const SCALE = z.object({
   status: z.object({ replicas: REPLICAS, selector: z.string().optional() }).nullish(),
 });
 
-/** Reads and sets how many replicas something has, by the scale subresource that Deployments and many others have. */
+/** Reads and sets replicas by the scale subresource, which Deployments and many other kinds have. */
 export class ScaleClient {
   readonly #options: ScaleClientOptions;
 
@@ -68,18 +67,22 @@ export class ScaleClient {
     this.#options = options;
   }
 
-  /** @throws {UnscalableTarget}; an ApiError that is not found where there is no such object */
+  /** @throws {UnscalableTarget}; an ApiError that is not found where the object does not exist */
   async get(target: ScaleTarget, signal?: AbortSignal): Promise<Scale> {
     const resource = await this.resourceOf(target, signal);
     const path = objectPath(resource, target, 'scale');
     return scaleOf({ target, resource }, await this.#options.api.getJson(path, orNone(signal)));
   }
 
-  /** Where the target's kind is served now, be there such a target or not. @throws {UnscalableTarget} */
+  /**
+   * The served resource of the target's kind, whether or not the target exists.
+   *
+   * @throws {UnscalableTarget}
+   */
   async resourceOf(target: ScaleTarget, signal?: AbortSignal): Promise<ApiResource> {
     const resource = await this.#options.mapper.find(target, signal);
     if (!resource) {
-      throw new UnscalableTarget(`Cannot scale ${nameOf(target)}: nothing serves its kind`, 'UnknownKind');
+      throw new UnscalableTarget(`Cannot scale ${nameOf(target)}: its kind is not served`, 'UnknownKind');
     }
     if (resource.subresources && !resource.subresources.includes('scale')) {
       const message = `Cannot scale ${nameOf(target)}: ${resource.plural} have no scale subresource`;
@@ -89,12 +92,12 @@ export class ScaleClient {
   }
 
   /**
-   * Sets how many replicas there are to be.
+   * Sets the desired replicas.
    *
-   * @param scale as it was read: if another client has changed since how many there are to be, or the target is another
-   *   one of that name, nothing is written; all other changes of the target are no obstacle
-   * @param cause for the log line that each scale write has
-   * @throws {UnscalableTarget}; an ApiError that is a conflict where the scale is not what it was
+   * @param scale as it was read: nothing is written if another client has changed the desired replicas since, or the
+   * target was created again; other changes of the target do not matter
+   * @param cause for the log line of each write
+   * @throws {UnscalableTarget}; an ApiError that is a conflict where the scale has changed
    */
   async set(scale: Scale, replicas: number, cause: ScaleCause, signal?: AbortSignal): Promise<Scale> {
     const reread = async () => {
@@ -149,11 +152,11 @@ function readScale(target: ScaleTarget, value: unknown): z.output<typeof SCALE> 
   try {
     return readAs(SCALE, 'a Scale', value);
   } catch (cause) {
-    throw new MalformedResponse(`Cannot use the scale of ${nameOf(target)}`, { cause });
+    throw new MalformedResponse(`Cannot read scale of ${nameOf(target)}`, { cause });
   }
 }
 
-/** As kubectl names it, with its version: `apps/v1 Deployment default/web`. */
+/** With its version: `apps/v1 Deployment default/web`. */
 function nameOf({ apiVersion, kind, namespace, name }: ScaleTarget): string {
   return `${apiVersion} ${kind} ${namespace}/${name}`;
 }

@@ -2,20 +2,20 @@ import type { DryRun } from '#lib/kubernetes/client/dry-run.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 
-/** Who changes how many there are to be, and why. */
+/** Who changes the desired replicas, and why. */
 export interface ScaleCause {
-  /** As in `hpa web`: the controller, and the name of the object in the namespace of the target. */
+  /** Such as `hpa web`: the controller, and the name of the object in the namespace of the target. */
   readonly by: string;
-  /** As in `external metric queue-depth above target`. */
+  /** Such as `external metric queue-depth above target`. */
   readonly why: string;
 }
 
-/** Names and expressions of users are part of it, and as long as they like. */
+/** Contains names and expressions of users, which may be long. */
 const MAX_CAUSE_LENGTH = 400;
 
 /**
- * Logs, at the default verbosity, a line for each change of how many there are to be: of what, from which number to which,
- * by which object and why. In a dry run it says once what would be done, and again once that is something else.
+ * Logs, at the default verbosity, a line for each change of desired replicas: the target, both numbers, the object and
+ * the cause. In a dry run it logs once what would be done, and again when that changes.
  */
 export class ScaleLog {
   readonly #logger: Logger;
@@ -26,7 +26,7 @@ export class ScaleLog {
     this.#dryRun = dryRun;
   }
 
-  /** @param target as in `Deployment default/web` */
+  /** @param target such as `Deployment default/web` */
   scaled(
     target: string,
     { from, to }: { readonly from: number; readonly to: number },
@@ -35,7 +35,7 @@ export class ScaleLog {
     this.#log(target, ['Scaled', 'scale'], `${target} from ${from} to ${to}`, cause);
   }
 
-  /** @param hpa as in `default/web` */
+  /** @param hpa such as `default/web` */
   minReplicasChanged(
     hpa: string,
     { from, to }: { readonly from: number; readonly to: number },
@@ -45,7 +45,7 @@ export class ScaleLog {
     this.#log(`minReplicas ${hpa}`, ['Changed', 'change'], what, cause);
   }
 
-  /** @param owner as in `default/worker` */
+  /** @param owner such as `default/worker` */
   jobsCreated(owner: string, count: number, cause: ScaleCause): void {
     const what = `${count} ${count === 1 ? 'Job' : 'Jobs'} of ScaledJob ${owner}`;
     this.#log(`Jobs ${owner}`, ['Created', 'create'], what, cause);

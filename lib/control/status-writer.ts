@@ -10,13 +10,12 @@ export interface StatefulObject<Status> extends KubernetesObject {
   readonly status?: Status | undefined;
 }
 
-/** What statuses are written with. */
 interface StatusWriterOptions<Status extends object, T extends StatefulObject<Status>> {
   readonly client: ResourceClient<T>;
-  /** The owner of the fields, as in `autoscaler-cronhpa`. */
+  /** The owner of the fields, such as `autoscaler-cronhpa`. */
   readonly fieldManager: string;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Whether two statuses mean the same; by default, what is empty means the same as what is left out. */
+  /** Whether two statuses are equivalent; by default, empty values equal absent ones. */
   readonly isSame?: (one: Status | undefined, other: Status | undefined) => boolean;
 }
 
@@ -29,14 +28,14 @@ interface WriteOptions {
  *
  * | | fields | over a status that another client has changed since |
  * | --- | --- | --- |
- * | `apply` | ours; those of other managers stay | writes |
- * | `applyOver` | ours; those of other managers stay | throws the conflict |
- * | `merge` | ours by difference to what was read | writes |
+ * | `apply` | ours; those of other managers remain | writes |
+ * | `applyOver` | ours; those of other managers remain | throws the conflict |
+ * | `merge` | the difference to the status that was read | writes |
  * | `update` | all | throws the conflict |
  *
- * Other changes of the object are no obstacle to any of them: `applyOver` and `update` read it again, and write if its
- * status is still the one that they follow from. An object that was created again under the name is never written to.
- * All of them return the object as it is after the write, and throw an ApiError: not found where the object is gone.
+ * Other changes of the object do not matter: `applyOver` and `update` read it again, and write if its status is
+ * unchanged. An object that was created again under the name is never written to. All of them return the object after
+ * the write, and throw an ApiError: not found where the object does not exist.
  */
 export class StatusWriter<Status extends object, T extends StatefulObject<Status>> {
   readonly #options: StatusWriterOptions<Status, T>;
@@ -48,11 +47,12 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
   }
 
   /**
-   * Writes a status by server-side apply, unless what was applied before is the same and still there. Of an object without
+   * Writes a status by server-side apply, unless it was applied before and is unchanged. For an object without
    * `managedFields`, the whole status is compared.
    *
    * @param object as it was read
-   * @param status all of ours: what it leaves out and was applied before is removed; an empty text counts as left out
+   * @param status all of our fields: fields that were applied before and are absent now are removed; an empty string
+   * counts as absent
    * @throws an ApiError: 422 where another object has the name
    */
   async apply(object: T, status: Status, options: WriteOptions = {}): Promise<T> {
@@ -62,7 +62,7 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
     return await this.#sendApplied(metadata, plain, options);
   }
 
-  /** The same, where what is written follows from the status that the object was read with. */
+  /** The same, where the new status depends on the status that was read. */
   async applyOver(object: T, status: Status, options: WriteOptions = {}): Promise<T> {
     const plain = plainStatus(status);
     if (this.#isApplied(object, plain)) return object;
@@ -103,7 +103,7 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
     return isDeepStrictEqual(plainStatus(applied), plain);
   }
 
-  /** Writes over the status that an object was read with, whatever else of it changes meanwhile. */
+  /** Writes over the status that was read, whatever else of the object changes meanwhile. */
   async #over(object: T, { signal }: WriteOptions, write: (latest: T) => Promise<T>): Promise<T> {
     const { client, clock } = this.#options;
     const reread = async () => {
@@ -124,19 +124,19 @@ export class StatusWriter<Status extends object, T extends StatefulObject<Status
 }
 
 /**
- * A status as it would come back: without what is undefined. Empty texts, nulls, lists and objects are left out, too, at every
- * depth, and mean the same as what is not there: of an empty text that is applied to a custom resource Kubernetes 1.20 makes a
- * null, and refuses it; of an empty object it does not tell whose it is.
+ * A status as the API server would return it: without undefined values. Empty strings, nulls, lists and objects count
+ * as absent at every depth: Kubernetes 1.20 makes a null of an empty string that is applied to a custom resource, and
+ * refuses it; and for an empty object it records no manager.
  */
 export function plainStatus(status: object | undefined): Readonly<Record<string, unknown>> {
   return (withoutEmpty(status) ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-/** @returns `undefined` for what is empty */
+/** @returns `undefined` for an empty value */
 function withoutEmpty(value: unknown): unknown {
   if (value === '' || value === null || value === undefined) return undefined;
   if (typeof value !== 'object') return value;
-  // The places of a list have a meaning, whatever is in them.
+  // Positions in a list are significant, whatever their value.
   if (Array.isArray(value))
     return value.length > 0 ? value.map((item) => withoutEmpty(item) ?? item) : undefined;
   const plain = Object.entries(value).flatMap(([field, item]) => {
@@ -164,7 +164,7 @@ function referenceTo({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The JSON merge patch that makes the one object of the other: what is removed is null. */
+/** The JSON merge patch from one object to the other: removed fields are null. */
 export function mergePatch(before: object, after: object): Fields {
   const [was, is] = [before as Fields, after as Fields];
   const patch = new Map<string, unknown>();

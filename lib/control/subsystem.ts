@@ -10,25 +10,25 @@ import type { ScaleClient } from './scale-client.ts';
 import type { ScaleLog } from './scale-log.ts';
 
 /**
- * A part of the autoscaler with a purpose of its own, such as the controller of one kind. While the program is composed, it
- * declares which objects it needs of the shared informers and registers its series. Then every replica starts it and serves
- * what it has, and the leader has it act.
+ * A part of the autoscaler with its own purpose, such as the controller of one kind. While the program is composed, it
+ * declares the objects that it needs of the shared informers and registers its series. Then every replica starts it and
+ * serves its results, and the leader lets it act.
  */
 export interface Subsystem extends ServedSubsystem {
   /** As in `--controllers`. */
   readonly name: string;
-  /** Its views on the page of the program; by default none. */
+  /** Its views on the page of the program; none by default. */
   readonly ui?: readonly UiPart[];
   /**
    * Acts on the cluster, in the leader alone; absent where every replica does the same.
    *
-   * @returns once the signal has aborted and nothing acts any more
-   * @throws when it cannot act; also the reason of the signal, which is no failure
+   * @returns once the signal has aborted and nothing acts
+   * @throws when it cannot act; also the reason of the signal, which is not a failure
    */
   lead?(signal: AbortSignal): Promise<void>;
 }
 
-/** What controllers share in a process: subsystems extend it with what only they need. */
+/** Dependencies that all controllers share in a process; subsystems extend it. */
 export interface ControllerEnvironment {
   readonly client: ApiClient;
   readonly mapper: RestMapper;
@@ -41,9 +41,9 @@ export interface ControllerEnvironment {
 }
 
 /**
- * Has subsystems act until the signal aborts. Where one fails before that, the others end, too.
+ * Runs subsystems until the signal aborts. If one fails before that, aborts the others and waits for them.
  *
- * @throws what the first one failed with, once all have ended
+ * @throws the error of the first that failed, once all have ended
  */
 export async function leadTogether(
   subsystems: readonly Pick<Subsystem, 'lead'>[],
@@ -55,7 +55,7 @@ export async function leadTogether(
     try {
       await subsystem.lead?.(all);
     } catch (error) {
-      if (!all.aborted) failing.abort(error); // the first counts; after it, others end as they may
+      if (!all.aborted) failing.abort(error); // the first counts; later failures follow from it
     }
   };
   await Promise.all(subsystems.map(lead));

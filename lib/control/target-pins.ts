@@ -1,4 +1,4 @@
-/** A target of scaling, as a `scaleTargetRef` names it. */
+/** A target of scaling, as in a `scaleTargetRef`. */
 export interface PinnedTarget {
   readonly apiVersion: string;
   readonly kind: string;
@@ -8,7 +8,7 @@ export interface PinnedTarget {
 type IsPinned = (namespace: string, target: PinnedTarget) => boolean;
 
 /**
- * Which targets one subsystem keeps at a size for a while, such as until the next job of a Cron-HPA, so that another does not
+ * Targets whose size one subsystem pins for a while, such as until the next job of a Cron-HPA, so that another does not
  * lower their minimum meanwhile.
  */
 export class TargetPins {

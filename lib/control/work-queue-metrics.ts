@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** Hears what happens to the keys of a work queue. */
+/** Observes the keys of a work queue. */
 export interface QueueObserver {
   added(key: string): void;
   started(key: string): void;
@@ -10,7 +10,7 @@ export interface QueueObserver {
   dropped(key: string): void;
 }
 
-/** From 10 ns to 1,000 s, as the components of Kubernetes count them. */
+/** From 10 ns to 1,000 s, as in Kubernetes' components. */
 const BUCKETS_S = Array.from({ length: 12 }, (_, exponent) => Number(`1e${exponent - 8}`));
 
 interface Common {
@@ -23,7 +23,7 @@ interface QueueState {
   readonly startedAtMs: Map<string, number>;
 }
 
-/** The `workqueue_*` series of Kubernetes, one of each for every queue by its name. */
+/** The `workqueue_*` series of Kubernetes, by the name of the queue. */
 export class WorkQueueSeries {
   readonly #clock: Clock;
   readonly #queues = new Map<string, QueueState>();
@@ -66,7 +66,7 @@ export class WorkQueueSeries {
     this.#addWorkGauges(common);
   }
 
-  /** Series of the queue with that name. */
+  /** The observer of the queue with that name. */
   observe(name: string): QueueObserver {
     const labels = { name };
     const addedAtMs = new Map<string, number>();

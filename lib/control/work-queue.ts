@@ -6,45 +6,46 @@ import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { QueueObserver } from './work-queue-metrics.ts';
 
-/** What a work queue works with. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** Told of what happens, for the `workqueue_*` series. */
+  /** Observes the keys, for the `workqueue_*` series. */
   readonly observer?: QueueObserver | undefined;
-  /** The first failure of a key is tried again after this long, each further one after twice as long; by default 5 ms. */
+  /** Delay after the first failure of a key, doubled after each further one; by default 5 ms. */
   readonly baseDelayMs?: number;
   /** By default 1,000 s. */
   readonly maxDelayMs?: number;
-  /** How many failures of one tenant's keys together come back in a second, and at once; by default 10 and 100. */
+  /** Rate limit of retries of one tenant's keys; by default 10 per second in bursts of 100. */
   readonly failureLimit?: { readonly perSecond: number; readonly burst: number };
-  /** How many keys are worked on at once: of one tenant no more than it leaves free to others. By default any number. */
+  /**
+   * Maximum number of concurrently processed keys, of which each tenant leaves some for others. By default unlimited.
+   */
   readonly workers?: number;
-  /** Whose a key is; by default its namespace, and the key itself where it has none. */
+  /** The tenant of a key; by default its namespace, or the key itself without one. */
   readonly tenantOf?: (key: string) => string;
 }
 
 const BASE_DELAY_MS = 5;
 const MAX_DELAY_MS = 1_000_000;
 const FAILURE_LIMIT = { perSecond: 10, burst: 100 };
-/** Of more tenants with failures than these, limits that are not in use are dropped. */
+/** Maximum number of tenants with failures for which idle rate limits are retained. */
 const MAX_IDLE_LIMITS = 1000;
 
 /**
- * Keys that are to be worked on, with the promises of client-go's queue: a key is in it once, however often it was
- * added. No worker gets a key that another one processes; a key that is added meanwhile is due again afterwards.
+ * Keys to process, with the guarantees of client-go's queue: a key is queued once, however often it is added. No worker
+ * gets a key that another one processes; a key that is added meanwhile is queued again afterwards.
  *
- * Namespaces share it: their keys are given out round robin, and none takes all workers, or all retries of failures.
+ * Namespaces share it: keys are processed round robin, and no namespace takes all workers, or all retries.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #failureLimits = new Map<string, TokenBucket>();
   readonly #ready = new Set<string>();
-  /** The same keys in the order in which they are to be worked on. */
+  /** The same keys in processing order. */
   readonly #order = new FairQueue<string>();
   readonly #workers: FairSemaphore;
-  /** With the permit of the worker, until that goes on. */
+  /** With the permit of the worker until that continues. */
   readonly #processing = new Map<string, Disposable>();
-  /** Added while they are worked on. */
+  /** Added while they are processed. */
   readonly #again = new Set<string>();
   readonly #waiting: DelayedKeys;
   readonly #failures = new Map<string, number>();
@@ -58,7 +59,7 @@ export class WorkQueue {
     this.#workers = new FairSemaphore(options.workers ?? Number.POSITIVE_INFINITY);
   }
 
-  /** How many keys could be worked on now. */
+  /** Number of keys that could be processed now. */
   get depth(): number {
     return this.#ready.size;
   }
@@ -71,7 +72,7 @@ export class WorkQueue {
     else this.#offer(key);
   }
 
-  /** Has a key worked on after a while; of several times the earliest counts. */
+  /** Adds a key after a delay; the earliest of several counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#isShutDown) return;
     if (!(delayMs > 0)) {
@@ -81,7 +82,7 @@ export class WorkQueue {
     this.#waiting.add(key, delayMs);
   }
 
-  /** Has a key that failed worked on again, later from failure to failure until {@link forget}. */
+  /** Adds a failed key again, with exponential backoff until {@link forget}. */
   addRateLimited(key: string): void {
     const { baseDelayMs = BASE_DELAY_MS, maxDelayMs = MAX_DELAY_MS, observer } = this.#options;
     const failures = this.#failures.get(key) ?? 0;
@@ -91,21 +92,21 @@ export class WorkQueue {
     this.addAfter(key, Math.max(ownDelayMs, this.#failureLimitOf(key).reserve()));
   }
 
-  /** The key's failures do not count any more. */
+  /** Resets the failures of a key. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** How often the key has failed since it was forgotten. */
+  /** Number of failures of the key since it was forgotten. */
   failuresOf(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
 
   /**
-   * Takes the key that waits the longest of the tenant that is next, as soon as there is one that may be worked on.
-   * Who takes it says when it is {@link done}.
+   * Takes the key that has waited longest of the next tenant, as soon as there is one. The caller must call {@link
+   * done}.
    *
-   * @returns `undefined` once the queue is shut down and nothing is left in it
+   * @returns `undefined` once the queue is shut down and empty
    */
   async take(): Promise<string | undefined> {
     const key = this.#next();
@@ -114,7 +115,7 @@ export class WorkQueue {
     return await new Promise((resolve) => this.#takers.add(resolve));
   }
 
-  /** The key is not worked on any more. */
+  /** Marks a key as processed. */
   done(key: string): void {
     const permit = this.#processing.get(key);
     if (!permit) return;
@@ -126,17 +127,17 @@ export class WorkQueue {
     this.#settle();
   }
 
-  /** Its worker continues with other keys; no worker gets the key before it is done. */
+  /** Releases the worker for other keys; no worker gets the key before it is done. */
   leave(key: string): void {
     this.#processing.get(key)?.[Symbol.dispose]();
     this.#dispatch();
   }
 
   /**
-   * Takes no more keys, and drops those that wait for their time.
+   * Accepts no more keys, and drops those that are delayed.
    *
-   * @param keepReady whether the keys that are ready are still given out; by default they are dropped
-   * @returns when nothing is worked on any more
+   * @param keepReady whether ready keys are still processed; by default they are dropped
+   * @returns when no key is being processed
    */
   async shutDown({ keepReady = false }: { readonly keepReady?: boolean } = {}): Promise<void> {
     this.#isShutDown = true;
@@ -157,7 +158,7 @@ export class WorkQueue {
     this.#dispatch();
   }
 
-  /** Gives keys to those who wait for one. */
+  /** Assigns keys to waiting workers. */
   #dispatch(): void {
     for (const taker of this.#takers) {
       const key = this.#next();
@@ -186,8 +187,8 @@ export class WorkQueue {
 
   #failureLimitOf(key: string): TokenBucket {
     const tenant = this.#tenantOf(key);
-    const known = this.#failureLimits.get(tenant);
-    if (known) return known;
+    const existing = this.#failureLimits.get(tenant);
+    if (existing) return existing;
     if (this.#failureLimits.size >= MAX_IDLE_LIMITS)
       for (const [name, limit] of this.#failureLimits) if (limit.isFull) this.#failureLimits.delete(name);
     const { clock, failureLimit = FAILURE_LIMIT } = this.#options;

@@ -6,7 +6,7 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import type { FairShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, mapKeys, runController } from '#lib/control/controller.ts';
-import { KeySignal } from '#lib/control/key-signal.ts';
+import { KeyEmitter } from '#lib/control/key-emitter.ts';
 import { ReplicaWork } from '#lib/control/replica-work.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
@@ -310,7 +310,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     },
     jobController() {
       const jobCollection = newCollection();
-      const polled = new KeySignal();
+      const polled = new KeyEmitter();
       const pushes = new PushScalerStreams({ clock, collection: jobCollection });
       const prepared = new PreparedObjects({
         ...{ kind: 'ScaledJob', compile: compileScaledJob, collection: jobCollection },

@@ -1,10 +1,10 @@
-// Leaves out what was not drawn: Stryker asks a checker about every change before it tries any.
+// Skips mutants outside the sample: Stryker calls a checker for every mutant before it tests any.
 import { createHash } from 'node:crypto';
 import { type Checker, type CheckResult, CheckStatus } from '@stryker-mutator/api/check';
 import type { Mutant, StrykerOptions } from '@stryker-mutator/api/core';
 import { commonTokens, declareFactoryPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
 
-/** Lets so many changes pass as are to be drawn, by a digest of each and the seed: the same ones again next time. */
+/** Passes a sample of the mutants, chosen by a digest of each and the seed: the same ones in each run. */
 class DrawChecker implements Checker {
   readonly #drawn: { readonly sample: number; readonly seed: string };
 
@@ -15,7 +15,7 @@ class DrawChecker implements Checker {
   async init(): Promise<void> {}
 
   async group(mutants: Mutant[]): Promise<string[][]> {
-    return [mutants.map(({ id }) => id)]; // all at once, or nobody could count them
+    return [mutants.map(({ id }) => id)]; // all at once, so that they can be counted
   }
 
   async check(mutants: Mutant[]): Promise<Record<string, CheckResult>> {

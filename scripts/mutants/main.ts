@@ -1,18 +1,17 @@
-// Changes the code in one place at a time and tells which changes no spec notices: node scripts/mutants/main.ts [DIR] [SPECS] [SAMPLE] [SEED]
+// Tests mutants of the code and reports those that no spec detects: node scripts/mutants/main.ts [DIR] [SPECS] [SAMPLE]
+// [SEED]
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 
 const [folder = '', specs = '', sample = '', seed = ''] = process.argv.slice(2);
-if (!/^(?:[1-9]\d*)?$/.test(sample)) throw new Error(`SAMPLE must be a whole number above 0, not ${sample}`);
+if (!/^(?:[1-9]\d*)?$/.test(sample)) throw new Error(`SAMPLE must be a positive integer, not ${sample}`);
 const mutate = folder
   ? folder.split(' ').map((one) => (statSync(one).isDirectory() ? `${one}/**/*.ts` : one))
   : changedSources();
 if (mutate.length === 0) {
-  console.log(
-    'Nothing of lib/ has changed, neither since the last commit nor in it; DIR=lib/… names a folder',
-  );
+  console.log('No changes in lib/ since the last commit or in it; set DIR=lib/… to test a folder');
 } else {
   const results = await new Stryker({
     testRunner: 'mocha-12',
@@ -22,16 +21,16 @@ if (mutate.length === 0) {
     mutate,
     specs: specs ? specs.split(' ') : [...new Set(mutate.map(specsOf))],
     coverageAnalysis: 'perTest',
-    ignoreStatic: true, // what runs as a file is loaded would need a process for each change
+    ignoreStatic: true, // code that runs while a file is loaded would need a process for each mutant
     ignorePatterns: ['.cache', 'dist'],
-    tsconfigFile: 'none.json', // its preprocessor wants the API of an older TypeScript, and there is no build to configure
+    tsconfigFile: 'none.json', // its preprocessor requires the API of an older TypeScript, and there is no build to configure
     reporters: ['clear-text', 'html'],
     clearTextReporter: { reportTests: false, logTests: false },
     htmlReporter: { fileName: '.cache/mutants/report.html' },
     tempDirName: '.cache/mutants/sandbox',
     concurrency: 2,
-    timeoutMS: 20_000, // beyond one and a half times what the specs of a change took before: load is not to pass for notice
-    dryRunTimeoutMinutes: 20, // all specs once, where others use the machine, too
+    timeoutMS: 20_000, // beyond 1.5 times the previous duration of the mutant's specs, so that load does not count as a detection
+    dryRunTimeoutMinutes: 20, // all specs once, on a machine that other processes use, too
     warnings: { unknownOptions: false, preprocessorErrors: true, unserializableOptions: true, slow: true },
   }).runMutationTest();
   const of = (...wanted: readonly string[]) => results.filter(({ status }) => wanted.includes(status)).length;
@@ -39,19 +38,19 @@ if (mutate.length === 0) {
     of('Killed'),
     of('Timeout'),
     of('NoCoverage'),
-    of('CompileError'), // not drawn
+    of('CompileError'), // not in the sample
   ];
   const tried = killed + late + of('Survived');
   const all = tried + unreached;
   console.log(
-    `${killed + late} of ${tried} changes noticed, ${late} of them by timeout; no spec reaches ${unreached} others`,
+    `${killed + late} of ${tried} mutants detected, ${late} of them by timeout; no spec reaches ${unreached} others`,
   );
-  if (sample) console.log(`They were drawn from ${all + leftOut}`);
+  if (sample) console.log(`They are a sample of ${all + leftOut}`);
   const share = ((100 * (killed + late)) / Math.max(1, all)).toFixed(1);
   console.log(`${share} % of these; the report is .cache/mutants/report.html`);
 }
 
-/** Sources that differ from the last commit or, where none does, those that it changed. */
+/** Sources that differ from the last commit or, if none does, those that it changed. */
 function changedSources(): string[] {
   const uncommitted = [
     ...names('diff', '--name-only', 'HEAD'),
@@ -69,7 +68,7 @@ function isSource(name: string): boolean {
   return /^lib\/.*\.ts$/.test(name) && !name.endsWith('.d.ts');
 }
 
-/** The specs that mirror the folder of a source or, where there are none, that of the folder above. */
+/** The specs that mirror the folder of a source or, if there are none, its parent folder. */
 function specsOf(source: string): string {
   let mirror = (source.endsWith('.ts') ? dirname(source) : source)
     .replace(/^lib/, 'spec')

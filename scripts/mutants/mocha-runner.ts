@@ -1,4 +1,5 @@
-// Runs mocha inside of Stryker. Its own runner reads files that mocha 12 no longer has; this one uses mocha's public API.
+// Runs mocha in Stryker. Stryker's own runner reads files that mocha 12 no longer has; this one uses mocha's public
+// API.
 
 import { glob } from 'node:fs/promises';
 import {
@@ -22,10 +23,10 @@ import {
 } from '@stryker-mutator/api/test-runner';
 import Mocha from 'mocha';
 
-/** Longer than any spec takes; Stryker ends the process of a change that hangs. */
+/** Longer than any spec takes; Stryker ends the process of a mutant that hangs. */
 const SPEC_TIMEOUT_MS = 40_000;
 
-/** Loads the specs once and runs those that a mutant concerns, again and again. */
+/** Loads the specs once and runs those that cover a mutant repeatedly. */
 class MochaRunner implements TestRunner {
   readonly #context: InstrumenterContext;
   readonly #specs: readonly string[];
@@ -58,7 +59,8 @@ class MochaRunner implements TestRunner {
   async dryRun({ coverageAnalysis }: DryRunOptions): Promise<DryRunResult> {
     const tests = await this.#run({ bail: false });
     if (coverageAnalysis === 'off') return { status: DryRunStatus.Complete, tests };
-    // Where no spec loads a changed file there is none; to Stryker, no coverage means that each spec reaches everything.
+    // A changed file that no spec loads has no coverage; to Stryker, no coverage means that each spec reaches
+    // everything.
     const mutantCoverage = this.#context.mutantCoverage ?? { static: {}, perTest: {} };
     return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
@@ -107,7 +109,7 @@ class MochaRunner implements TestRunner {
   }
 }
 
-/** Results go to Stryker alone. */
+/** Results are for Stryker alone. */
 function ignoreResults(): Mocha.ReporterConstructor {
   return class {
     done(failures: number, end?: (failures: number) => void) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseCommandLine, USAGE } from './command-line.ts';
 
 describe('parseCommandLine', () => {
-  it('measures everything on small clusters unless told otherwise', () => {
+  it('measures everything on small clusters by default', () => {
     const { scenarios, measure, against } = parseCommandLine([]);
     expect(scenarios.map(({ name }) => name)).to.deep.equal(['tiny', 'small']);
     expect(parseCommandLine([]).foreignText).to.equal(true);
@@ -62,16 +62,16 @@ describe('parseCommandLine', () => {
 
   it('refuses what it cannot use', () => {
     for (const [flag, rule] of [
-      ['--rounds=-1', 'it must be a whole number, 0 or more'],
-      ['--rounds=1.5', 'it must be a whole number, 0 or more'],
-      ['--firsts=Infinity', 'it must be a whole number, 0 or more'],
-      ['--turns=0', 'it must be a whole number, 1 or more'],
-      ['--load-seconds=0', 'it must be a number of seconds, such as 0.5'],
-      ['--round-seconds=1e400', 'it must be a number of seconds, such as 0.5'],
-      ['--endpoint=stats', 'it must be one of summary,resource'],
-      ['--against=', 'it must be a command line'],
-      ['--beside=', 'it must be a command line'],
-      ['--requests=watch', 'it must be a list of pods,namespace,label,pod,nodes'],
+      ['--rounds=-1', 'must be an integer, 0 or more'],
+      ['--rounds=1.5', 'must be an integer, 0 or more'],
+      ['--firsts=Infinity', 'must be an integer, 0 or more'],
+      ['--turns=0', 'must be an integer, 1 or more'],
+      ['--load-seconds=0', 'must be a number of seconds, such as 0.5'],
+      ['--round-seconds=1e400', 'must be a number of seconds, such as 0.5'],
+      ['--endpoint=stats', 'must be one of summary,resource'],
+      ['--against=', 'must be a command line'],
+      ['--beside=', 'must be a command line'],
+      ['--requests=watch', 'must be a list of pods,namespace,label,pod,nodes'],
     ] as const)
       expect(() => parseCommandLine([flag])).to.throw(`Cannot use ${flag}: ${rule}`);
     expect(() => parseCommandLine(['--loads=all'])).to.throw('must be a list of idle,hpa,top,dash,churn');

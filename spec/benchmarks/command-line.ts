@@ -14,20 +14,20 @@ import {
   SCENARIOS,
 } from './scenarios.ts';
 
-/** What `make bench` was told. */
+/** The parsed command line of `make bench`. */
 export interface CommandLine {
   readonly help: boolean;
   readonly json: boolean;
   readonly scenarios: readonly BenchmarkScenario[];
-  /** Whether to measure what the worst texts of others cost. */
+  /** Whether to measure parsing the most expensive untrusted inputs. */
   readonly foreignText: boolean;
-  /** Whether to measure what controllers of the autoscaler cost. */
+  /** Whether to measure controllers of the autoscaler. */
   readonly controllers: boolean;
-  /** Whether to measure what collecting and serving metrics for HPAs costs. */
+  /** Whether to measure collecting and serving metrics for HPAs. */
   readonly metricsAdapter: boolean;
-  /** With which HPAs to measure what deciding them costs. */
+  /** The scenarios of deciding HPAs to measure. */
   readonly hpas: readonly HpasScenario[];
-  /** Whether to measure what polling for ScaledObjects costs. */
+  /** Whether to measure polling for ScaledObjects. */
   readonly scaledObjects: boolean;
   readonly measure: {
     readonly kubeletPsi: boolean;
@@ -50,11 +50,11 @@ export interface CommandLine {
   readonly turns: number;
 }
 
-/** Stand among the scenarios. */
+/** Names among the scenarios that are not scenarios of resource metrics. */
 const FOREIGN_TEXT = 'foreign-text';
 const CONTROLLERS = 'controllers';
 const METRICS_ADAPTER = 'metrics-adapter';
-/** All of those whose names begin with it. */
+/** Selects all scenarios with this prefix. */
 const HPAS = 'hpa';
 const SCALED_OBJECTS = 'scaled-objects';
 const NO_SCENARIOS = [
@@ -71,46 +71,45 @@ const LOAD_NAMES = BACKGROUND_LOADS.map(({ name }) => name);
 /** The help text. */
 export const USAGE = `Usage: make bench ARGS='[SCENARIO…] [FLAG…]'
 
-Scenarios (${DEFAULT_SCENARIOS.join(', ')} and ${FOREIGN_TEXT} unless told otherwise):
+Scenarios (by default ${DEFAULT_SCENARIOS.join(', ')} and ${FOREIGN_TEXT}):
 ${SCENARIOS.map((scenario) => `  ${scenario.name.padEnd(8)}${describeScenario(scenario)}`).join('\n')}
   ${FOREIGN_TEXT}
-          the worst texts that strangers may send, read at their bounds
+          parse the most expensive untrusted inputs at their size limits
   ${CONTROLLERS}
-          10,000 CronHorizontalPodAutoscalers, of which 100 a second are changed, followed by an autoscaler
+          10,000 CronHorizontalPodAutoscalers reconciled by an autoscaler, with 100 changes per second
   ${METRICS_ADAPTER}
-          1,000 HPAs with two External metrics and one of 3 pods each, collected every 15 s and asked for
+          1,000 HPAs with two External metrics and one of 3 pods each, collected every 15 s and requested
   ${HPAS}
           HorizontalPodAutoscalers decided by an autoscaler, 2 to 3 minutes each:
 ${HPAS_SCENARIOS.map(({ name, what }) => `          ${name.padEnd(13)}${what}`).join('\n')}
   ${SCALED_OBJECTS}
           2,000 ScaledObjects with two triggers each, polled every 30 s by an autoscaler
 
-Flags:
-  --without-psi       let kubelets respond as those before 1.34 did, without pressure and IO
-  --settle-seconds N  how long to leave the server to itself before it is measured (20)
-  --scrape-seconds N  how long to watch the server scrape without any request (30)
-  --endpoint NAME     what kubelets are to be asked for, of ${ENDPOINTS.join(',')}; a server that has no such flag cannot be told
-  --bare-scraper      have a bare program scrape beside the server, and throw away what it gets
-  --beside CMD        have another server scrape beside it, by the command line CMD up to its flags, and tell what each took
-                      meanwhile; it is asked alternately with the server for what that is asked for in rounds; may be given
-                      several times, and CMD may begin with env NAME=VALUE
-  --scrape-only       ask nothing, and let nothing else go on
-  --requests LIST     what to ask for, of ${REQUEST_NAMES.join(',')} (all)
-  --formats LIST      in which formats to ask, of ${FORMATS.join(',')} (all)
-  --round-seconds N   how long a round of requests takes (0.5)
-  --rounds N          how many rounds each kind of request gets; 0 for none (3)
-  --without-baseline  do not ask the baseline, bare koa with the same responses ready-made, alternately with the server;
-                      with --against it is never asked
-  --firsts N          how many requests of each kind and format to time that are the first after a cycle; 0 for none (1)
-  --loads LIST        what to let go on while the server scrapes, of ${LOAD_NAMES.join(',')}, or none (all)
+Flags (defaults in parentheses):
+  --without-psi       simulate kubelets before Kubernetes 1.34, without pressure and IO
+  --settle-seconds N  idle time before measuring (20)
+  --scrape-seconds N  time to measure scraping without requests (30)
+  --endpoint NAME     kubelet endpoint that the server scrapes: ${ENDPOINTS.join(' or ')}; by default the server's own choice
+  --bare-scraper      also measure a bare program that scrapes and discards the responses
+  --beside CMD        also measure another server that scrapes at the same time; requests alternate between the servers.
+                      CMD is its command line without flags, and may begin with env NAME=VALUE; may be repeated
+  --scrape-only       measure scraping alone, without requests and background loads
+  --requests LIST     requests to measure: ${REQUEST_NAMES.join(',')} (all)
+  --formats LIST      response formats to measure: ${FORMATS.join(',')} (all)
+  --round-seconds N   duration of a round of requests (0.5)
+  --rounds N          number of rounds of each kind of request; 0 for none (3)
+  --without-baseline  do not measure the baseline: bare koa with the same responses, in rounds that alternate with the
+                      server's; --against implies it
+  --firsts N          number of first requests after a cycle to measure, for each kind and format; 0 for none (1)
+  --loads LIST        background loads during scraping: ${LOAD_NAMES.join(',')}, or none (all)
 ${BACKGROUND_LOADS.map(({ name, what }) => `                        ${name.padEnd(6)}${what}`).join('\n')}
-  --load-seconds N    how long each of these goes on (30)
-  --against CMD       run another server, too, by the command line CMD up to its flags; alternately, and tell ratios
-  --turns N           how often each of the two runs (2)
+  --load-seconds N    duration of each background load (30)
+  --against CMD       compare with another server, by its command line without flags; runs alternate, and ratios are printed
+  --turns N           number of runs of each of the two servers (2)
   --json              print one JSON document instead of tables
   --help              print this text`;
 
-/** @throws Error on one line that names the flag, the value and the rule */
+/** @throws Error in one line with the flag, the value and the rule */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -172,12 +171,12 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 
 function endpointOf(text: string): Endpoint {
   const endpoint = ENDPOINTS.find((one) => one === text);
-  if (!endpoint) throw new Error(`Cannot use --endpoint=${text}: it must be one of ${ENDPOINTS.join(',')}`);
+  if (!endpoint) throw new Error(`Cannot use --endpoint=${text}: must be one of ${ENDPOINTS.join(',')}`);
   return endpoint;
 }
 
 function scenarioOf(wanted: string): BenchmarkScenario {
   const scenario = SCENARIOS.find(({ name }) => name === wanted);
-  if (scenario === undefined) throw new Error(`Cannot run scenario "${wanted}": there is none of that name`);
+  if (scenario === undefined) throw new Error(`Cannot run scenario "${wanted}": not found`);
   return scenario;
 }

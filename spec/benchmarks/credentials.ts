@@ -21,7 +21,7 @@ export async function readAdminAccess({
 }: Pick<SimulatedSystem, 'kubeconfig'>): Promise<AdminAccess> {
   const { clusters, users } = parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig;
   const [[cluster], [user]] = [clusters, users];
-  if (!cluster || !user) throw new Error(`Cannot use ${kubeconfig}: it has no cluster or no user`);
+  if (!cluster || !user) throw new Error(`Cannot use ${kubeconfig}: no cluster or no user`);
   const decode = (text: string | undefined) => Buffer.from(text ?? '', 'base64').toString();
   return {
     apiServerOrigin: cluster.cluster.server,

@@ -40,6 +40,6 @@ export function endpointsIn(exposition: string): string[] {
 /** The port on which all kubelets of a simulated cluster listen, as the simulator says when it is ready. */
 export function kubeletPortOf({ simulator }: SimulatedSystem): number {
   const port = simulator.output.map((line) => /kubelets on port (\d+)/.exec(line)?.[1]).find(Boolean);
-  if (port === undefined) throw new Error('Cannot find the port of kubelets: the simulator does not tell');
+  if (port === undefined) throw new Error('Cannot find the port of kubelets: the simulator did not print it');
   return Number(port);
 }

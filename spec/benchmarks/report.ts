@@ -15,18 +15,18 @@ export interface Machine extends Calibration {
   readonly cores: number;
 }
 
-/** What is to be known before figures of two machines are compared, as Markdown. */
+/** Figures for comparing two machines, as Markdown. */
 export function reportMachine(machine: Machine): string {
   return [
     `Node ${machine.node} on ${machine.cores} × ${machine.cpu}`,
     '',
     `This machine parses ${machine.jsonMegabytesPerSecond.toFixed(0)} MB of JSON and makes ${machine.tlsHandshakesPerSecond.toFixed(0)} TLS handshakes, both ends counted, in a second of CPU.`,
-    'Clients of the server keep connections alive; whether the server does so with kubelets is told below.',
-    'The baseline is bare koa that has the same responses ready-made, in a process of its own, asked alternately with the server.',
+    'Clients of the server keep connections alive; whether the server does so with kubelets is in the tables below.',
+    'The baseline is bare koa with the same precomputed responses, in its own process; requests alternate between it and the server.',
   ].join('\n');
 }
 
-/** What a scenario has cost, as Markdown: medians of the rounds, and the range of requests a second in brackets. */
+/** Costs of a scenario, as Markdown: medians of the rounds, and the range of requests a second in brackets. */
 export function reportScenario(result: ScenarioResult): string {
   return [
     `## ${result.scenario.name}: ${describeScenario(result.scenario)}, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
@@ -85,7 +85,7 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
       ]),
     ),
     ...section(
-      ['kubelets are asked for, and respond with', 'connections to kubelets'],
+      ['requests to kubelets, and responses', 'connections to kubelets'],
       [[asked, `${connections.open} open, ${connections.kept} kept`]],
     ),
   ];
@@ -140,7 +140,7 @@ function reportBaseline({ baselineRounds, toBaseline }: RequestResult): string[]
 }
 
 const BESIDE_REQUEST_HEAD = [
-  'asked alternately',
+  'in alternating rounds',
   ...['request', 'format', 'over', 'requests/s', 'CPU ms'],
   ...['requests/s: the server / it', 'CPU ms'],
 ];

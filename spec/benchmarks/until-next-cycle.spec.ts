@@ -11,7 +11,7 @@ describe('cyclesIn', () => {
     expect(cyclesIn(`${exposition.join('\n')}\n`)).to.equal(7);
   });
 
-  it('is not guessed of a server that does not tell', () => {
-    expect(() => cyclesIn('process_open_fds 7\n')).to.throw('Cannot tell cycles');
+  it('throws for a server without the series', () => {
+    expect(() => cyclesIn('process_open_fds 7\n')).to.throw('Cannot count cycles');
   });
 });

@@ -34,6 +34,6 @@ export async function untilNextCycle(
 /** How many cycles an exposition tells of. */
 export function cyclesIn(exposition: string): number {
   const count = new RegExp(`^${SERIES} (\\d+)$`, 'm').exec(exposition)?.[1];
-  if (count === undefined) throw new Error(`Cannot tell cycles: the server has no series ${SERIES}`);
+  if (count === undefined) throw new Error(`Cannot count cycles: the server has no series ${SERIES}`);
   return Number(count);
 }

@@ -117,12 +117,12 @@ describe('runController', () => {
     await clock.advance(60_000);
     expect(atMs).to.deep.equal([0, 5, 15, 35, 75, 155]);
     const fields = { controller: 'spec', key: 'a' };
-    const message = 'Cannot reconcile; it is tried again';
+    const message = 'Cannot reconcile object; retrying';
     expect(told()).to.deep.equal([
       ['error', message, { ...fields, err: 'refused' }],
       ['error', message, { ...fields, err: 'thrown at once' }],
       ['error', message, { ...fields, err: 'refused' }],
-      ['info', 'Reconciled again', fields],
+      ['info', 'Reconciled object again', fields],
     ]);
     source.change('a');
     await clock.advance(0);

@@ -122,16 +122,16 @@ describe('EventRecorder', () => {
       await served.clock.advance(59_999);
       const node = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
       overflow(26, { ...SCALED, regarding: node, reason: 'Drained' });
-      const first = ['Events were dropped', 1, 'ConfigMap default/web', 'Scaled'];
+      const first = ['Dropped events', 1, 'ConfigMap default/web', 'Scaled'];
       const lines = () =>
         served.logger.lines.map(({ message, fields }) => [
           ...[message, fields.dropped, fields.latestObject, fields.latestReason],
         ]);
       expect(lines()).to.deep.equal([first]);
-      expect(served.logger.lines[0]?.fields).to.include({ why: 'there are too many' });
+      expect(served.logger.lines[0]?.fields).to.include({ why: 'too many events' });
       await served.clock.advance(1);
       recorder.record({ ...SCALED, regarding: node, reason: 'Drained', message: 'once more' });
-      expect(lines()).to.deep.equal([first, ['Events were dropped', 16, 'Node n1', 'Drained']]);
+      expect(lines()).to.deep.equal([first, ['Dropped events', 16, 'Node n1', 'Drained']]);
     });
 
     it('keeps events of objects without a namespace in the default one, and cuts what is too long', async () => {
@@ -222,14 +222,14 @@ describe('EventRecorder', () => {
       recorder.record(SCALED);
       recorder.record({ ...SCALED, message: 'next' });
       await until(served.clock, () => writes().length === 2 && recorder.dropped === 1);
-      expect(served.logger.lines[0]?.message).to.equal('Events were dropped');
+      expect(served.logger.lines[0]?.message).to.equal('Dropped events');
       expect(served.logger.lines[0]?.fields).to.include({
-        ...{ why: 'the API server does not take them', dropped: 1 },
+        ...{ why: 'the API server refuses events', dropped: 1 },
         ...{ latestObject: 'ConfigMap default/web', latestReason: 'Scaled' },
       });
     });
 
-    it('fails to write where the API server serves no events, and says so', async () => {
+    it('fails to write where the API server does not serve events, and says so', async () => {
       const { api, clock, logger } = served;
       const mapper = new RestMapper({ api, clock });
       mapper.findExact = async () => undefined;
@@ -237,7 +237,7 @@ describe('EventRecorder', () => {
       other.record(SCALED);
       while (other.dropped === 0) await clock.advance(250);
       expect(writes()).to.deep.equal([]);
-      expect(logger.lines[0]?.fields.err).to.equal('the API server serves no events');
+      expect(logger.lines[0]?.fields.err).to.equal('the API server does not serve events');
     });
 
     it('holds five hundred events of a namespace at most while the server is silent, as many of others, and ends at once', async () => {

@@ -222,11 +222,11 @@ describe('LeaderElection', () => {
     await pass(5_000);
     expect(acting()).to.deep.equal(['a']);
     expect(first.terms).to.equal(2);
-    expect(first.reasons).to.deep.equal(['the lease is lost']);
+    expect(first.reasons).to.deep.equal(['lease is lost']);
     const told = first.logger.lines.map(({ message }) => message);
-    expect(told.slice(0, 2)).to.deep.equal(['Elected leader', 'Not the leader any more']);
+    expect(told.slice(0, 2)).to.deep.equal(['Elected leader', 'Stopped leading']);
     expect(stored?.spec.leaseTransitions).to.equal(2);
-    expect(second.reasons).to.deep.equal(['the program ends']);
+    expect(second.reasons).to.deep.equal(['program is shutting down']);
   });
 
   it('has two that come at once find out who is first without a word', async () => {
@@ -273,7 +273,7 @@ describe('LeaderElection', () => {
     first.ending.abort(new Error('shutting down'));
     await pass(2_100);
     const [line, ...more] = first.logger.lines.slice(1);
-    expect(line).to.include({ level: 'warning', message: 'Cannot release the lease; it expires' });
+    expect(line).to.include({ level: 'warning', message: 'Cannot release lease; it will expire' });
     expect(String(line?.fields.error)).to.match(/Error: .+/);
     expect(more).to.deep.equal([]);
   });
@@ -295,7 +295,7 @@ describe('LeaderElection', () => {
     expect(stored?.spec.holderIdentity).to.equal('');
     expect(first.logger.lines.at(-2)).to.deep.include({
       level: 'error',
-      message: 'Leading failed; the lease is given back',
+      message: 'Leading failed; releasing lease',
     });
     await pass(5_000);
     expect(first.terms).to.equal(2);

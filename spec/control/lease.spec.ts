@@ -17,7 +17,8 @@ describe('LeaseLock', () => {
 
   const lockOf = (identity: string) =>
     new LeaseLock({ ...served, lease: LEASE, identity, durationMs: DURATION_MS });
-  const hold = (lock: LeaseLock) => lock.hold({ signal: new AbortController().signal, timeoutMs: 10_000 });
+  const hold = (lock: LeaseLock) =>
+    lock.acquireOrRenew({ signal: new AbortController().signal, timeoutMs: 10_000 });
   const spec = async () => ((await served.api.getJson(PATH, {})) as { spec: Record<string, unknown> }).spec;
 
   it('makes a lease where there is none, and keeps since when it has it', async () => {

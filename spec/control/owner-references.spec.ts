@@ -18,7 +18,7 @@ describe('controllerReference', () => {
 
   it('refers to no owner that was never stored', () => {
     expect(() => controllerReference({ ...OWNER, metadata: { name: 'a' } })).to.throw(
-      'Cannot refer to Widget a as an owner: it has no UID',
+      'Cannot refer to Widget a as an owner: no UID',
     );
   });
 });

@@ -15,10 +15,10 @@ describe('ReplicaWork', () => {
     expect(healthCheck.check()).to.equal(undefined);
     failing.reject(new Error('informers are closed'));
     await eventually(() => healthCheck.check() !== undefined);
-    expect(healthCheck.check()).to.equal('it has failed, as the log says');
+    expect(healthCheck.check()).to.equal('it has failed; see the log');
     expect(logger.lines).to.deep.equal([
       {
-        ...{ level: 'error', verbosity: 0, message: 'Work of this replica failed; it is not alive' },
+        ...{ level: 'error', verbosity: 0, message: 'Work of this replica failed; failing /livez' },
         fields: { work: 'followers', err: 'informers are closed' },
       },
     ]);

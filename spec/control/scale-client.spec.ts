@@ -125,7 +125,7 @@ describe('ScaleClient', () => {
       .catch((e: unknown) => e);
     expect(widget).to.be.instanceOf(UnscalableTarget).and.include({
       reason: 'UnknownKind',
-      message: 'Cannot scale example.com/v1 Widget default/web: nothing serves its kind',
+      message: 'Cannot scale example.com/v1 Widget default/web: its kind is not served',
     });
     const daemonSet = await scales.get({ ...WEB, kind: 'DaemonSet' }).catch((e: unknown) => e);
     expect(daemonSet).to.be.instanceOf(UnscalableTarget).and.include({
@@ -139,7 +139,7 @@ describe('ScaleClient', () => {
   it('refuses a scale that makes no sense', async () => {
     stored = { ...stored, replicas: -1 };
     expect(await scales.get(WEB).catch(describeError)).to.match(
-      /^Cannot use the scale of apps\/v1 Deployment default\/web/,
+      /^Cannot read scale of apps\/v1 Deployment default\/web/,
     );
   });
 });

@@ -46,12 +46,12 @@ describe('leadTogether', () => {
     );
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
     expect(isOver).to.equal(false);
-    ending.abort(new Error('the program ends'));
+    ending.abort(new Error('program is shutting down'));
     await running;
   });
 
   it('takes the reason of its signal for no failure', async () => {
-    const signal = AbortSignal.abort(new Error('the lease is lost'));
+    const signal = AbortSignal.abort(new Error('lease is lost'));
     await leadTogether([{ lead: async (own) => own.throwIfAborted() }], signal);
   });
 });

@@ -126,6 +126,6 @@ describe('cronHpaController with hostile objects', () => {
     await holds(isDone);
     expect(await cluster.replicas('web')).to.equal(9);
     const errors = cluster.logger.lines.filter(({ level }) => level === 'error');
-    expect(errors.map(({ message }) => message)).to.deep.equal(['Cannot reconcile; it is tried again']);
+    expect(errors.map(({ message }) => message)).to.deep.equal(['Cannot reconcile object; retrying']);
   });
 });

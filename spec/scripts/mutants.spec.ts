@@ -6,10 +6,11 @@ describe('mutants/main.ts', function () {
 
   it('counts the changes of a file that its specs notice, of as many as are drawn', async () => {
     const told = await toldOf('lib/time/duration.ts', 'spec/time/duration.spec.ts', '4');
-    const [, noticed, all] = /^(\d) of (\d) changes noticed, .*; no spec reaches 0 others$/m.exec(told) ?? [];
+    const [, noticed, all] =
+      /^(\d) of (\d) mutants detected, .*; no spec reaches 0 others$/m.exec(told) ?? [];
     expect(all, told).to.equal('4');
     expect(Number(noticed), told).to.be.above(2);
-    const [, reached, share] = /^They were drawn from (\d+)\n(\d+)\.0 % of these/m.exec(told) ?? [];
+    const [, reached, share] = /^They are a sample of (\d+)\n(\d+)\.0 % of these/m.exec(told) ?? [];
     expect(Number(reached), told).to.be.above(4);
     expect(Number(share), told).to.equal((Number(noticed) * 100) / 4);
   });
@@ -17,7 +18,7 @@ describe('mutants/main.ts', function () {
   it('counts none where the specs are about something else', async () => {
     const told = await toldOf('lib/time/duration.ts', 'spec/time/deadline.spec.ts');
     const [, unreached] =
-      /^0 of 0 changes noticed, 0 of .*; no spec reaches (\d+) others\n0\.0 % of these/m.exec(told) ?? [];
+      /^0 of 0 mutants detected, 0 of .*; no spec reaches (\d+) others\n0\.0 % of these/m.exec(told) ?? [];
     expect(Number(unreached), told).to.be.above(4);
   });
 });

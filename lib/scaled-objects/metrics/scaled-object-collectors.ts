@@ -4,7 +4,7 @@ import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
-import { KeySignal } from '#lib/control/key-signal.ts';
+import { KeyEmitter } from '#lib/control/key-emitter.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { Workloads } from '../api/target-workloads.ts';
@@ -51,7 +51,7 @@ const VALID_INTERVALS = 3;
 export class ScaledObjectCollectors implements Disposable {
   readonly #options: ScaledObjectCollectorsOptions;
   readonly #prepared: PreparedObjects<ScaledObject, PreparedScaledObject>;
-  readonly #stale = new KeySignal();
+  readonly #stale = new KeyEmitter();
   readonly #listeners = new Map<string, () => void>();
   readonly #pushes: PushScalerStreams;
   readonly #scales: ScaleCache;
@@ -63,7 +63,7 @@ export class ScaledObjectCollectors implements Disposable {
   readonly #waiting = new Set<string>();
   readonly #disposal = new AbortController();
   /** Keys of objects whose triggers or values have changed. */
-  readonly changed = new KeySignal();
+  readonly changed = new KeyEmitter();
 
   constructor(options: ScaledObjectCollectorsOptions) {
     this.#options = options;

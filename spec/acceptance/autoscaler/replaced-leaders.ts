@@ -64,6 +64,6 @@ export class ReplacedLeaders {
 
 /** Whether the last that a replica said of the lease is that it has it. */
 function isLeading({ output }: SpawnedProgram): boolean {
-  const said = output.findLast((line) => /Elected leader|Not the leader any more/.test(line));
+  const said = output.findLast((line) => /Elected leader|Stopped leading/.test(line));
   return said?.includes('Elected leader') ?? false;
 }

@@ -67,8 +67,8 @@ describe('makeBinaries', () => {
   const make = async (script: string, timeoutMs: number) => {
     const told: string[] = [];
     const maker = await folder.write('maker', `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    const tell = (line: string) => told.push(line);
-    const outcome = await makeBinaries({ timeoutMs, tell }, { cacheFolder: folder.path, maker }).catch(
+    const report = (line: string) => told.push(line);
+    const outcome = await makeBinaries({ timeoutMs, report }, { cacheFolder: folder.path, maker }).catch(
       (error: Error) => error.message,
     );
     return { told, outcome };

@@ -35,15 +35,15 @@ export async function findBinaries(
 /**
  * Makes a control plane, which takes minutes, apt and 3 GB for as long.
  *
- * @throws Error that tells why it cannot, or that it took longer than `timeoutMs`
+ * @throws Error with the reason, or when it took longer than `timeoutMs`
  */
 export async function makeBinaries(
-  { timeoutMs, tell }: { readonly timeoutMs: number; readonly tell: (line: string) => void },
+  { timeoutMs, report }: { readonly timeoutMs: number; readonly report: (line: string) => void },
   { cacheFolder = '.cache/control-plane', maker: command = MAKER } = {},
 ): Promise<ControlPlaneBinaries> {
   await using maker = new SpawnedProgram(command, [resolve(cacheFolder)], {
     name: 'the maker',
-    onLine: tell,
+    onLine: report,
   });
   let isLate = false;
   const late = setTimeout(() => {

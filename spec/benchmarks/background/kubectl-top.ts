@@ -20,7 +20,7 @@ async function watchTop(kubectl: Kubectl, forMs: number): Promise<LoadOutcome> {
   await pace({ everyMs: EVERY_MS, forMs }, async () => {
     const startMs = performance.now();
     const { exitStatus, stderr } = await kubectl.run(['top', 'pod', '-A'], PATIENCE_MS);
-    if (exitStatus !== 0) throw new Error(`Cannot watch pods: kubectl said: ${stderr.trim()}`);
+    if (exitStatus !== 0) throw new Error(`Cannot watch pods: ${stderr.trim()}`);
     latenciesMs.push(performance.now() - startMs);
   });
   return { requests: latenciesMs.length, latenciesMs };

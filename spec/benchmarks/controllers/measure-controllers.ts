@@ -83,7 +83,7 @@ export async function measureControllers(
     }),
   );
   const { objects } = created;
-  if (!objects) throw new Error('Cannot measure controllers: there are no objects');
+  if (!objects) throw new Error('Cannot measure controllers: no objects');
   const { pid } = system.autoscaler;
   await objects.reconciled(signal);
   const startToReadyMs = performance.now() - startedAtMs;

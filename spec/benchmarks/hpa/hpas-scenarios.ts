@@ -29,16 +29,16 @@ const MANY_HPAS = {
 /** What `make bench ARGS=hpa` runs, and each by its name. */
 export const HPAS_SCENARIOS: readonly HpasScenario[] = [
   {
-    ...{ name: 'hpa-5000', what: '5,000 every 15 s, of which the usage of a fifth changes' },
+    ...{ name: 'hpa-5000', what: '5,000 every 15 s; the usage of one fifth changes' },
     ...{ ...MANY_HPAS, wanderingPercent: 20 },
   },
   {
-    ...{ name: 'hpa-1000', what: '1,000 every 5 s, of which the usage of a fifth changes' },
+    ...{ name: 'hpa-1000', what: '1,000 every 5 s; the usage of one fifth changes' },
     ...{ hpas: 1000, syncPeriodMs: 5000, settlePeriods: 3, periods: 6, raised: 100 },
     ...{ ...MANY_PODS, wanderingPercent: 20 },
   },
   {
-    ...{ name: 'hpa-changing', what: '5,000 every 15 s, of which the usage of all changes' },
+    ...{ name: 'hpa-changing', what: '5,000 every 15 s; the usage of all changes' },
     ...{ ...MANY_HPAS, wanderingPercent: 100 },
   },
 ];

@@ -103,7 +103,7 @@ export async function measureMetricsAdapter(
       ...(signal && { signal }),
     }),
   );
-  if (!tls) throw new Error('Cannot measure the metrics adapter: there are no credentials');
+  if (!tls) throw new Error('Cannot measure the metrics adapter: no credentials');
   const origin = `https://127.0.0.1:${port}`;
   await allServed(origin, { tls, scenario, ...(signal && { signal }) });
   const startToServedMs = performance.now() - startedAtMs;
@@ -190,7 +190,9 @@ async function allServed(
     served = collected.filter(({ isServed }) => isServed).length;
     if (served === wanted) return;
   }
-  throw new Error(`Cannot measure the metrics adapter: ${served} of ${wanted} metrics were there in time`);
+  throw new Error(
+    `Cannot measure the metrics adapter: ${served} of ${wanted} metrics were available in time`,
+  );
 }
 
 async function millicoresWhile(pid: number, run: () => Promise<void>): Promise<number> {

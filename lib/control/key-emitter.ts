@@ -1,7 +1,7 @@
 import type { Watched } from './controller.ts';
 
-/** Has keys reconciled that the program itself says have changed. */
-export class KeySignal implements Watched {
+/** Reconciles keys on request of the program itself. */
+export class KeyEmitter implements Watched {
   readonly #listeners = new Set<(change: { readonly key: string }) => void>();
 
   notify(key: string): void {
