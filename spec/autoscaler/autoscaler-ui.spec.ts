@@ -375,6 +375,7 @@ describe('autoscalerUi', () => {
       await browser.click('form.compose button');
       await has('#yaml');
       await has('svg.chart');
+      await eventually(async () => (await browser?.evaluate('document.readyState')) === 'complete'); // its script, too
       await browser.click('button[data-copy="command"]');
       await eventually(
         async () =>

@@ -102,7 +102,7 @@ describe('composeScaledObject', () => {
       'p.timezone: missing required parameter &quot;timezone&quot; in [triggerMetadata]',
     ]);
     expect(await problemsOf(`name=web&${WINDOW}x`)).to.deep.equal([
-      'p.desiredReplicas: unable to set param &quot;desiredReplicas&quot; value &quot;3x&quot;: it is no whole number',
+      'p.desiredReplicas: unable to set param &quot;desiredReplicas&quot; value &quot;3x&quot;: not a whole number',
     ]);
     expect(await problemsOf(`name=web&${QUEUE.replace('&authentication=login', '')}`)).to.have.lengthOf(1);
     const secret = await problemsOf('name=web&trigger=rabbitmq&p.queueName=q&authentication=login&p.value=a');
