@@ -1,4 +1,4 @@
-import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
+import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { ClockSetting, NodeClock } from '#simulator/machine/node-clock.ts';
 import type { EndpointKind } from './socketless-node.ts';
 

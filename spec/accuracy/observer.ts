@@ -1,5 +1,5 @@
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
-import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
+import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import {
   type Absence,
   absenceOfNode,

@@ -4,8 +4,7 @@ import { EndpointChoice, type EndpointPolicy } from '#lib/resource-metrics/scrap
 import { type ScrapeOutcome, Scraper } from '#lib/resource-metrics/scrape/scraper.ts';
 import { SnapshotPublisher } from '#lib/resource-metrics/scrape/snapshot-publisher.ts';
 import { MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
-import type { NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import type { MeasuredUsage } from '#lib/resource-metrics/sink/usage-history.ts';
+import type { MeasuredUsage, NodeUsage, PodUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { NAMESPACE, type SocketlessCluster } from './socketless-cluster.ts';
 

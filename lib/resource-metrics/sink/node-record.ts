@@ -7,14 +7,8 @@ import type {
 } from '#lib/resource-metrics/metrics-batch.ts';
 import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
-import type { NodeUsage } from './snapshot.ts';
-import {
-  isStuck,
-  type MeasuredUsage,
-  nextHistory,
-  type ReadingContext,
-  type UsageHistory,
-} from './usage-history.ts';
+import type { MeasuredUsage, NodeUsage } from './snapshot.ts';
+import { isStuck, nextHistory, type ReadingContext, type UsageHistory } from './usage-history.ts';
 
 /**
  * @param key `NAMESPACE/NAME`

@@ -1,5 +1,6 @@
 import type { ExtraBytes } from '#lib/resource-metrics/metrics-batch.ts';
-import type { CounterReading, MeasuredUsage, UsageHistory } from './usage-history.ts';
+import type { MeasuredUsage } from './snapshot.ts';
+import type { CounterReading, UsageHistory } from './usage-history.ts';
 
 /** Columns of a row, followed by its readings, oldest first, and space up to the longest row. */
 const [STARTED_AT, REQUESTED_AT, RECEIVED_AT, WINDOW, CPU, MEMORY, COUNT, READINGS] = [

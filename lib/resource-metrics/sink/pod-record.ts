@@ -1,6 +1,6 @@
 import type { PackedHistories } from './packed-histories.ts';
-import type { PodUsage } from './snapshot.ts';
-import type { MeasuredUsage, UsageHistory } from './usage-history.ts';
+import type { MeasuredUsage, PodUsage } from './snapshot.ts';
+import type { UsageHistory } from './usage-history.ts';
 
 interface PodRecordParts {
   /** `namespace/name`. */

@@ -8,16 +8,15 @@ export interface ContainerUsage {
   readonly extraBytes?: ExtraBytes | undefined;
 }
 
-export interface NodeUsage {
-  readonly name: string;
-  /** End of the window, by the kubelet's clock. */
+/** Usage of a container or node over a window. */
+export interface MeasuredUsage extends ContainerUsage {
+  /** End of the window, by the kubelet's clock; the memory is that of this moment. */
   readonly timestampMs: number;
   /** The period over which the CPU usage is averaged. */
   readonly windowMs: number;
-  readonly cpuNanocores: number;
-  readonly memoryBytes: number;
-  readonly extraBytes?: ExtraBytes | undefined;
 }
+
+export type NodeUsage = MeasuredUsage;
 
 /** Usage of a pod's containers, in the kubelet's order. */
 export interface PodUsage {

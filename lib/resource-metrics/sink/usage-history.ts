@@ -1,16 +1,5 @@
-import type { ExtraBytes, MetricsPoint, StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
-
-/** Usage of a container or node over the window that ends at the timestamp. */
-export interface MeasuredUsage {
-  readonly name: string;
-  /** By the kubelet's clock. */
-  readonly timestampMs: number;
-  readonly windowMs: number;
-  readonly cpuNanocores: number;
-  /** At the end of the window. */
-  readonly memoryBytes: number;
-  readonly extraBytes?: ExtraBytes | undefined;
-}
+import type { MetricsPoint, StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
+import type { MeasuredUsage } from './snapshot.ts';
 
 /** The readings since a start of a container or node, and the usage computed from them. Immutable. */
 export interface UsageHistory {

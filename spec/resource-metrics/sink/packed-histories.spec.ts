@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PackedHistories } from '#lib/resource-metrics/sink/packed-histories.ts';
-import type { MeasuredUsage, UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
+import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import type { UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
 import { at } from '#spec/support/points.ts';
 
 const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
