@@ -29,49 +29,46 @@ export function pageShell({ program, title, query, links, nowMs, body, isForm = 
   const toggled = pageAddress({ ...query, isPaused: !query.isPaused });
   const toggle = query.isPaused ? 'Resume refresh' : 'Pause refresh';
   const [own, pages] = isForm ? ['', '../ui'] : ['ui/', ''];
-  const scripts = isForm && html`<script type="module" src="copy.js"></script>`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-${refresh}
-<title>${title} · ${program}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${own}page.css">
-${scripts}</head>
-<body>
-<header>
+  const head = [refresh, isForm && html`<script type="module" src="copy.js"></script>`];
+  const content = html`<header>
 <h1>${program}</h1>
 <nav class="views" aria-label="Views">${links.map((link) => renderLink(link, query, pages))}<a href="${own}new"${isForm && html` aria-current="page"`}>New object</a></nav>
 <div class="freshness">${!isForm && html`<span>as of ${time} UTC</span> <a href="${toggled}">${toggle}</a>`}</div>
 </header>
 <main>
 ${body}
-</main>
-</body>
-</html>
-`;
+</main>`;
+  return htmlDocument(`${title} · ${program}`, content, { own, head });
 }
 
 /** Renders a page without data, whose scripts request a token and then load the page of its address with it. */
 export function signInShell(program: string, { isForm }: { readonly isForm: boolean }): Html {
   const own = isForm ? '' : 'ui/';
+  const head = html`<script type="module" src="${own}signed-in-pages.js"></script>`;
+  const content = html`<header><h1>${program}</h1></header>
+<main><form id="access" autocomplete="off"><noscript>Signing in requires scripts. Behind kubectl proxy, this page requires none.</noscript></form></main>`;
+  return htmlDocument(`Sign in · ${program}`, content, { own, head });
+}
+
+/** @param options.own where the files of the page are, relative to its address; `head` is added to the style sheet */
+function htmlDocument(
+  title: string,
+  body: Html,
+  { own, head }: { readonly own: string; readonly head: HtmlPart },
+): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Sign in · ${program}</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${own}page.css">
-<script type="module" src="${own}signed-in-pages.js"></script>
+${head}
 </head>
 <body>
-<header><h1>${program}</h1></header>
-<main><form id="access" autocomplete="off"><noscript>Signing in requires scripts. Behind kubectl proxy, this page requires none.</noscript></form></main>
+${body}
 </body>
 </html>
 `;
