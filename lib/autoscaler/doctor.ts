@@ -1,6 +1,6 @@
 import { apiServer } from '#lib/doctor/api-server-check.ts';
 import { type Check, ok } from '#lib/doctor/check.ts';
-import { ApiContext } from '#lib/doctor/cluster-context.ts';
+import { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { type DoctorPart, examine } from '#lib/doctor/doctor.ts';
 import { type Permission, permissionsCheck } from '#lib/doctor/permissions.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
@@ -31,7 +31,7 @@ export async function runDoctor(
   { write, ...environment }: DoctorEnvironment,
 ): Promise<boolean> {
   await using client = new ApiClient(environment);
-  const context = new ApiContext({ ...environment, client, serverAccount: doctor.serverAccount });
+  const context = new ClusterContext({ ...environment, client, serverAccount: doctor.serverAccount });
   const parts = await doctorParts(options, doctor);
   const permissionsOf = async () => {
     const ofParts = parts.map(async ({ permissions, isNeeded }) =>

@@ -1,9 +1,9 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import { type ApiContext, MissingPermission } from './cluster-context.ts';
+import { type ClusterContext, MissingPermission } from './cluster-context.ts';
 
 /** Examines one aspect of a cluster. */
-export interface Check<C extends ApiContext = ApiContext> {
+export interface Check<C extends ClusterContext = ClusterContext> {
   /** Machine-readable. */
   readonly name: string;
   /** Human-readable. */

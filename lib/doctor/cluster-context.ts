@@ -6,7 +6,7 @@ import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-export interface ApiContextOptions {
+export interface ClusterContextOptions {
   readonly access: ClusterAccess;
   readonly client: ApiClient;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface ApiContextOptions {
 }
 
 /** Access to the API server, shared by checks. */
-export class ApiContext {
+export class ClusterContext {
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export class ApiContext {
   readonly mapper: RestMapper;
   #account: Promise<string | undefined> | undefined;
 
-  constructor({ access, client, clock, signal, serverAccount }: ApiContextOptions) {
+  constructor({ access, client, clock, signal, serverAccount }: ClusterContextOptions) {
     this.access = access;
     this.clock = clock;
     this.signal = signal;

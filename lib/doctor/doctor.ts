@@ -2,7 +2,7 @@ import { flag, oneOf, text } from '#lib/flags/flag.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { printable, printableLines } from '#lib/telemetry/printable.ts';
 import type { Check, Diagnoses, Finding } from './check.ts';
-import { type ApiContext, MissingPermission } from './cluster-context.ts';
+import { type ClusterContext, MissingPermission } from './cluster-context.ts';
 import type { Permission } from './permissions.ts';
 
 export interface CheckResult {
@@ -18,7 +18,7 @@ export interface CheckResult {
  *
  * @returns whether no check failed
  */
-export async function runChecks<C extends ApiContext>(
+export async function runChecks<C extends ClusterContext>(
   checks: readonly Check<C>[],
   context: C,
   onResult: (result: CheckResult) => void,
@@ -37,7 +37,7 @@ export async function runChecks<C extends ApiContext>(
   return isSound;
 }
 
-async function runCheck<C extends ApiContext>(check: Check<C>, context: C): Promise<readonly Finding[]> {
+async function runCheck<C extends ClusterContext>(check: Check<C>, context: C): Promise<readonly Finding[]> {
   try {
     return await check.run(context);
   } catch (error) {
@@ -81,7 +81,7 @@ export interface DoctorPart {
   /** Permissions that the server requires. */
   readonly permissions: readonly Permission[];
   /** Whether the cluster has objects for the subsystem. If not, no permission is missing. By default it has. */
-  readonly isNeeded?: (context: ApiContext) => Promise<boolean>;
+  readonly isNeeded?: (context: ClusterContext) => Promise<boolean>;
   /** In their order. */
   readonly checks: readonly Check[];
   /** Diagnoses of the checks; the troubleshooting page has a section for each. */
@@ -99,7 +99,7 @@ interface ReportOptions {
  *
  * @returns whether no check failed
  */
-export async function examine<C extends ApiContext>(
+export async function examine<C extends ClusterContext>(
   checks: readonly Check<C>[],
   context: C,
   { output, write }: ReportOptions,

@@ -1,6 +1,6 @@
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type Check, type Fail, type Finding, note, ok } from './check.ts';
-import type { ApiContext } from './cluster-context.ts';
+import type { ClusterContext } from './cluster-context.ts';
 
 export interface Permission {
   readonly verb: string;
@@ -31,7 +31,7 @@ function describePermission({ verb, resource, name }: Permission): string {
  * @throws {MissingPermission} if the review is denied
  */
 export async function isAllowed(
-  context: ApiContext,
+  context: ClusterContext,
   { resource, verb, group, namespace, name }: Permission,
 ): Promise<boolean> {
   const [plural, subresource] = resource.split('/');
@@ -59,7 +59,7 @@ function deriveGroups(account: string): readonly string[] {
   return [...own, 'system:authenticated'];
 }
 
-interface PermissionsOptions<C extends ApiContext> {
+interface PermissionsOptions<C extends ClusterContext> {
   readonly permissionsOf: (context: C) => readonly Permission[] | Promise<readonly Permission[]>;
   /** Prefix of role names in remedies. */
   readonly program: string;
@@ -67,7 +67,7 @@ interface PermissionsOptions<C extends ApiContext> {
 }
 
 /** Checks each permission that a program requires. */
-export function permissionsCheck<C extends ApiContext>(options: PermissionsOptions<C>): Check<C> {
+export function permissionsCheck<C extends ClusterContext>(options: PermissionsOptions<C>): Check<C> {
   return {
     name: 'permissions',
     title: 'Permissions',
@@ -97,7 +97,9 @@ function missingPermission(
     program,
     failed,
     account,
-  }: Pick<PermissionsOptions<ApiContext>, 'program' | 'failed'> & { readonly account: string | undefined },
+  }: Pick<PermissionsOptions<ClusterContext>, 'program' | 'failed'> & {
+    readonly account: string | undefined;
+  },
 ): Finding {
   const { verb, group, resource, name } = permission;
   const [plural, ...subresource] = resource.split('/');

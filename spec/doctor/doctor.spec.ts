@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Check, type Finding, failedBy, ok } from '#lib/doctor/check.ts';
-import { ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
+import { ClusterContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { type CheckResult, runChecks } from '#lib/doctor/doctor.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
@@ -65,7 +65,7 @@ async function examine(checks: readonly Check[]) {
   const access = await server.access();
   await using client = new ApiClient({ access, clock, userAgent: 'spec' });
   const { signal } = new AbortController();
-  const context = new ApiContext({ access, client, clock, signal, serverAccount: undefined });
+  const context = new ClusterContext({ access, client, clock, signal, serverAccount: undefined });
   const results: CheckResult[] = [];
   const isSound = await runChecks(checks, context, (result) => void results.push(result));
   return { results, isSound };

@@ -1,5 +1,5 @@
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -27,20 +27,22 @@ export class ExaminedCronHpas {
   }
 
   /** All objects, including unreadable ones; none when the API server does not serve the kind. */
-  async all(context: ApiContext): Promise<readonly ExaminedCronHpa[]> {
+  async all(context: ClusterContext): Promise<readonly ExaminedCronHpa[]> {
     this.#cronHpas ??= this.#list(context);
     return await this.#cronHpas;
   }
 
   /** Readable objects that are not being deleted. */
-  async readable(context: ApiContext): Promise<readonly (ExaminedCronHpa & { readonly object: CronHpa })[]> {
+  async readable(
+    context: ClusterContext,
+  ): Promise<readonly (ExaminedCronHpa & { readonly object: CronHpa })[]> {
     const isReadable = (one: ExaminedCronHpa): one is ExaminedCronHpa & { readonly object: CronHpa } =>
       one.object !== undefined && !one.object.isBeingDeleted;
     return (await this.all(context)).filter(isReadable);
   }
 
   /** Returns a function that finds the HPA of an object's target. */
-  async hpaFinder(context: ApiContext): Promise<(object: CronHpa) => Hpa | undefined> {
+  async hpaFinder(context: ClusterContext): Promise<(object: CronHpa) => Hpa | undefined> {
     this.#hpas ??= this.#hpasByTarget(context);
     const byTarget = await this.#hpas;
     return (object) =>
@@ -50,7 +52,7 @@ export class ExaminedCronHpas {
       );
   }
 
-  async #hpasByTarget(context: ApiContext): Promise<ReadonlyMap<string, readonly Hpa[]>> {
+  async #hpasByTarget(context: ClusterContext): Promise<ReadonlyMap<string, readonly Hpa[]>> {
     const collection = { path: collectionPath({ ...HPAS.resource, version: 'v1' }, this.#namespace) };
     const hpas = await context.list('horizontalpodautoscalers.autoscaling', collection, readHpa);
     const byTarget = new Map<string, Hpa[]>();
@@ -64,7 +66,7 @@ export class ExaminedCronHpas {
     return byTarget;
   }
 
-  async #list(context: ApiContext): Promise<readonly ExaminedCronHpa[]> {
+  async #list(context: ClusterContext): Promise<readonly ExaminedCronHpa[]> {
     const { group, version, kind, plural } = CRON_HPA;
     const served = await context.mapper.findExact(
       { apiVersion: `${group}/${version}`, kind },

@@ -1,6 +1,6 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
 import { type Check, examineEach, type Finding, ok, unchecked } from '#lib/doctor/check.ts';
-import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
+import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isAllowed } from '#lib/doctor/permissions.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
@@ -33,7 +33,7 @@ export function targets(examined: ExaminedCronHpas): Check {
 }
 
 interface Tools {
-  readonly context: ApiContext;
+  readonly context: ClusterContext;
   readonly scales: ScaleClient;
   readonly reviewed: Reviews;
 }
@@ -78,10 +78,10 @@ async function checkTarget(
 
 /** Access reviews of scale subresources, each requested once: first for the cluster, then for a namespace. */
 class Reviews {
-  readonly #context: ApiContext;
+  readonly #context: ClusterContext;
   readonly #reviews = new Map<string, Promise<boolean>>();
 
-  constructor(context: ApiContext) {
+  constructor(context: ClusterContext) {
     this.#context = context;
   }
 

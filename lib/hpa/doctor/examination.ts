@@ -1,5 +1,5 @@
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPA_VERSIONS, type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
@@ -14,12 +14,12 @@ export class ExaminedHpas {
   }
 
   /** All HPAs, in the preferred version that the API server serves. */
-  async all(context: ApiContext): Promise<readonly Hpa[]> {
+  async all(context: ClusterContext): Promise<readonly Hpa[]> {
     this.#hpas ??= this.#list(context);
     return await this.#hpas;
   }
 
-  async #list(context: ApiContext): Promise<readonly Hpa[]> {
+  async #list(context: ClusterContext): Promise<readonly Hpa[]> {
     for (const version of HPA_VERSIONS) {
       const kind = { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler' };
       const resource = await context.mapper.findExact(kind, context.signal);

@@ -1,5 +1,5 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
@@ -46,7 +46,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
 }
 
 /** Requests the supported versions until one is served. @throws the error of the last one */
-async function ask(group: string, { client, signal }: ApiContext): Promise<void> {
+async function ask(group: string, { client, signal }: ClusterContext): Promise<void> {
   const versions = group === GROUPS.Pods ? CUSTOM_METRICS_VERSIONS : ['v1beta1'];
   for (const [index, version] of versions.entries()) {
     try {

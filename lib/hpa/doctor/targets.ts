@@ -1,6 +1,6 @@
 import { type Scale, ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
 import { type Check, examineEach, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
-import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
+import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -26,7 +26,7 @@ export function targets(examined: ExaminedHpas): Check {
 
 async function lookAt(
   hpa: Hpa,
-  { context, scales }: { readonly context: ApiContext; readonly scales: ScaleClient },
+  { context, scales }: { readonly context: ClusterContext; readonly scales: ScaleClient },
 ): Promise<Finding> {
   const { namespace, name } = hpa.metadata;
   const { apiVersion = '', kind, name: targetName } = hpa.spec.scaleTargetRef;
@@ -82,7 +82,7 @@ interface MissingRequest {
 export async function missingRequest(
   { metadata: { namespace }, spec }: Hpa,
   { selector }: Scale,
-  context: ApiContext,
+  context: ClusterContext,
 ): Promise<MissingRequest | undefined> {
   const parts = (spec.metrics ?? []).flatMap((metric) => requestedPart(metric) ?? []);
   if (parts.length === 0 || selector === '') return undefined;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import {
@@ -68,7 +68,7 @@ function isUsed(group: MetricsGroup, problems: ExaminedPlans['problems']): boole
 }
 
 async function examineGroup(
-  context: ApiContext,
+  context: ClusterContext,
   group: MetricsGroup,
   needed: readonly ExaminedMetric[],
 ): Promise<readonly Finding[]> {
@@ -105,7 +105,7 @@ const OF_GROUP: Readonly<Record<MetricsGroup, { readonly COMPONENT: string; read
   'external.metrics.k8s.io': { COMPONENT: 'manifests/components/external-metrics', FLAG: 'external' },
 };
 
-async function read(context: ApiContext, name: string): Promise<Registered | undefined> {
+async function read(context: ClusterContext, name: string): Promise<Registered | undefined> {
   const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
   try {
     const { spec, status } = readAs(

@@ -1,5 +1,5 @@
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -12,7 +12,7 @@ import { planCollectors } from '../plans/plan-collectors.ts';
 
 /** Opens the collectors that the flags choose; their resources are disposed with the stack. */
 export type OpenCollectors = (
-  context: ApiContext,
+  context: ClusterContext,
   stack: AsyncDisposableStack,
 ) => Promise<readonly MetricCollector[]>;
 
@@ -56,7 +56,7 @@ export class ExaminedMetrics {
   }
 
   /** Plans the collectors, and disposes them after `use`. */
-  async withPlans<T>(context: ApiContext, use: (plans: ExaminedPlans) => Promise<T>): Promise<T> {
+  async withPlans<T>(context: ClusterContext, use: (plans: ExaminedPlans) => Promise<T>): Promise<T> {
     this.#hpas ??= this.#list(context);
     const hpas = await this.#hpas;
     await using stack = new AsyncDisposableStack();
@@ -78,7 +78,7 @@ export class ExaminedMetrics {
     });
   }
 
-  async #list(context: ApiContext): Promise<readonly ScaledHpa[]> {
+  async #list(context: ClusterContext): Promise<readonly ScaledHpa[]> {
     for (const version of HPAS.versions) {
       const { group, kind } = HPAS.resource;
       const resource = await context.mapper.findExact(
@@ -130,7 +130,7 @@ interface RespondingVersion {
 
 /** The responding version with the metrics in its discovery; `undefined` where none responds. */
 export async function respondingVersion(
-  context: ApiContext,
+  context: ClusterContext,
   group: MetricsGroup,
 ): Promise<RespondingVersion | undefined> {
   for (const version of METRICS_VERSIONS[group]) {

@@ -1,6 +1,6 @@
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import {
@@ -45,7 +45,7 @@ export function servedValues(examined: ExaminedMetrics): Check {
 }
 
 async function examineMetric(
-  context: ApiContext,
+  context: ClusterContext,
   one: ExaminedMetric,
   { version, isSilent }: { readonly version: string; readonly isSilent: boolean },
 ): Promise<Finding> {
@@ -70,7 +70,7 @@ async function examineMetric(
 
 /** Path of the HPA controller's request; of pods, for all of the namespace. */
 async function pathOf(
-  { mapper, signal }: ApiContext,
+  { mapper, signal }: ClusterContext,
   { hpa: { namespace }, planned: { metric }, group }: ExaminedMetric,
   version: string,
 ): Promise<string | undefined> {

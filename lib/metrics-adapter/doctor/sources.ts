@@ -1,6 +1,6 @@
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
@@ -42,7 +42,7 @@ export function sources(examined: ExaminedMetrics): Check {
 }
 
 async function examineQuery(
-  context: ApiContext,
+  context: ClusterContext,
   same: readonly ExaminedMetric[],
   silentQueries: Set<string>,
 ): Promise<readonly Finding[]> {
@@ -72,7 +72,7 @@ async function examineQuery(
 
 async function runQuery(
   { run, timeoutMs = TIMEOUT_MS }: Query,
-  { clock, signal }: ApiContext,
+  { clock, signal }: ClusterContext,
   note: (text: string) => void,
 ) {
   const expired = () => new Error(`no response within ${formatDuration(timeoutMs)}`);

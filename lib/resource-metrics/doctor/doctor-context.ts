@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { ApiContext, type ApiContextOptions } from '#lib/doctor/cluster-context.ts';
+import { ClusterContext, type ClusterContextOptions } from '#lib/doctor/cluster-context.ts';
 import { type LiveNode, reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { DoctorOptions, MetricsServerOptions } from '#lib/resource-metrics/options.ts';
 import type { KubeletProbe } from './kubelet-probe.ts';
 
-interface DoctorContextOptions extends ApiContextOptions {
+interface DoctorContextOptions extends ClusterContextOptions {
   readonly options: MetricsServerOptions;
   readonly doctor: DoctorOptions;
   /** Scrapes the kubelets of nodes as the server does. */
@@ -12,7 +12,7 @@ interface DoctorContextOptions extends ApiContextOptions {
 }
 
 /** Shared by checks. Nodes, pods and kubelets are queried once, by the first check that needs them. */
-export class DoctorContext extends ApiContext {
+export class DoctorContext extends ClusterContext {
   readonly options: MetricsServerOptions;
   readonly doctor: DoctorOptions;
   readonly #probeNodes: DoctorContextOptions['probe'];

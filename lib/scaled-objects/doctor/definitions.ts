@@ -1,5 +1,5 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { readScaledJob, readScaledObject } from '../api/cached-objects.ts';
 import { SCALED_JOBS, SCALED_OBJECTS, WATCHED_KINDS } from '../api/resources.ts';
@@ -28,7 +28,7 @@ export const definitions: Check = {
   },
 };
 
-export async function isAnyServed(context: ApiContext): Promise<boolean> {
+export async function isAnyServed(context: ClusterContext): Promise<boolean> {
   return (await servedKinds(context)).includes(true);
 }
 
@@ -43,7 +43,7 @@ export function whereServed({ run, ...check }: Check): Check {
   };
 }
 
-async function servedKinds({ mapper, signal }: ApiContext): Promise<readonly boolean[]> {
+async function servedKinds({ mapper, signal }: ClusterContext): Promise<readonly boolean[]> {
   return await Promise.all(
     WATCHED_KINDS.map(async (resource) => {
       const reference = { apiVersion: formatApiVersion(resource), kind: resource.kind };
@@ -67,12 +67,12 @@ export class ExaminedObjects {
     this.#namespace = namespace;
   }
 
-  async all(context: ApiContext): Promise<FoundObjects> {
+  async all(context: ClusterContext): Promise<FoundObjects> {
     this.#found ??= this.#list(context);
     return await this.#found;
   }
 
-  async #list(context: ApiContext): Promise<FoundObjects> {
+  async #list(context: ClusterContext): Promise<FoundObjects> {
     const list = async <T>(resource: typeof SCALED_OBJECTS, read: (value: unknown) => T) =>
       await context.list(
         `${resource.plural}.${resource.group}`,

@@ -1,5 +1,5 @@
 import { type Check, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { failed } from './diagnoses.ts';
@@ -34,7 +34,7 @@ export const metricsProvider: Check = {
 };
 
 /** Services of the autoscaler are recognized by name or by the label `app.kubernetes.io/name`. */
-async function isOurs(context: ApiContext, namespace: string, name: string): Promise<boolean> {
+async function isOurs(context: ClusterContext, namespace: string, name: string): Promise<boolean> {
   if (name === OURS) return true;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${encodeURIComponent(name)}`;
   const service = await context.get(path, 'get services').catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
-import { type ApiContext, requirePermission } from '#lib/doctor/cluster-context.ts';
+import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -62,14 +62,14 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
 }
 
 interface ObjectCheckerOptions {
-  readonly context: ApiContext;
+  readonly context: ClusterContext;
   readonly objects: readonly PreparedScaledObject[];
   readonly hpas: readonly ManagedHpa[];
 }
 
 /** Checks objects against the other objects and HPAs of the cluster. */
 class ObjectChecker {
-  readonly #context: ApiContext;
+  readonly #context: ClusterContext;
   /** By the key of the target, and by the key of the HPA. */
   readonly #overlapping: ReadonlyMap<string, readonly PreparedScaledObject[]>;
   readonly #hpas: Parameters<typeof findOverlappingHpas>[0];

@@ -1,6 +1,6 @@
 import { LEASES, type Lease, readLease } from '#lib/control/lease.ts';
 import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
-import { type ApiContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
+import { type ClusterContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -51,7 +51,7 @@ async function foundOr(subject: string, search: Promise<readonly Finding[]>): Pr
   return await search.catch((error: unknown) => [unchecked(subject, error)]);
 }
 
-async function runningDeployments(context: ApiContext): Promise<readonly Finding[]> {
+async function runningDeployments(context: ClusterContext): Promise<readonly Finding[]> {
   const found = await context.list('deployments.apps', { path: '/apis/apps/v1/deployments' }, operatorOf);
   const running = found.filter(({ replicas }) => replicas > 0);
   if (running.length === 0)
@@ -65,14 +65,14 @@ async function runningDeployments(context: ApiContext): Promise<readonly Finding
 
 /** Reads the lease in the configured namespace, or in all namespaces if they count and may be listed. */
 async function heldLeases(
-  context: ApiContext,
+  context: ClusterContext,
   { namespace, everywhere }: { readonly namespace: string; readonly everywhere: boolean },
 ): Promise<readonly Finding[]> {
   const leases = everywhere ? await leasesOrOne(context, namespace) : await leaseIn(context, namespace);
   return leases.flatMap((lease) => heldLease(context, lease));
 }
 
-async function leasesOrOne(context: ApiContext, namespace: string): Promise<readonly Lease[]> {
+async function leasesOrOne(context: ClusterContext, namespace: string): Promise<readonly Lease[]> {
   const path = { path: collectionPath(LEASES), fieldSelector: OPERATOR_LEASE_SELECTOR };
   return await context.list('leases', path, readLease).catch(async (error: unknown) => {
     if (!(error instanceof MissingPermission)) throw error;
@@ -80,7 +80,7 @@ async function leasesOrOne(context: ApiContext, namespace: string): Promise<read
   });
 }
 
-async function leaseIn(context: ApiContext, namespace: string): Promise<readonly Lease[]> {
+async function leaseIn(context: ClusterContext, namespace: string): Promise<readonly Lease[]> {
   try {
     return [
       readLease(await context.get(objectPath(LEASES, { namespace, name: OPERATOR_LEASE }), 'get leases')),
@@ -91,7 +91,7 @@ async function leaseIn(context: ApiContext, namespace: string): Promise<readonly
   }
 }
 
-function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
+function heldLease({ clock }: ClusterContext, lease: Lease): readonly Finding[] {
   const state = classifyLease(lease, clock);
   if (state === 'has ended') return [];
   const { namespace = '' } = lease.metadata;
@@ -121,7 +121,7 @@ function heldLease({ clock }: ApiContext, lease: Lease): readonly Finding[] {
 
 /** Recent writes of statuses by another field manager, for which the controller does not scale objects. */
 async function findStatusWriters(
-  context: ApiContext,
+  context: ClusterContext,
   examined: ExaminedObjects,
 ): Promise<readonly Finding[]> {
   const { objects, jobs } = await examined.all(context);

@@ -1,7 +1,7 @@
 import { FairShare } from '#lib/concurrency/event-loop.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
@@ -100,7 +100,7 @@ type Examined =
   | { readonly kind: 'ScaledJob'; readonly object: ScaledJob; readonly prepared: PreparedScaledJob };
 
 interface Examination {
-  readonly context: ApiContext;
+  readonly context: ClusterContext;
   readonly reader: ReturnType<typeof clusterReader>;
   readonly types: TriggerTypes;
 }
@@ -154,7 +154,7 @@ async function queryMetric(
     subject,
     names,
     context,
-  }: { subject: string; names: Readonly<Record<string, string>>; context: ApiContext },
+  }: { subject: string; names: Readonly<Record<string, string>>; context: ClusterContext },
 ): Promise<Finding> {
   const { timeoutMs = TIMEOUT_MS } = query;
   const expired = () => new Error(`no response within ${timeoutMs} ms`);
@@ -175,7 +175,7 @@ async function queryMetric(
   }
 }
 
-async function workloadOf(examined: Examined, { client, mapper, signal }: ApiContext): Promise<unknown> {
+async function workloadOf(examined: Examined, { client, mapper, signal }: ClusterContext): Promise<unknown> {
   if (examined.kind === 'ScaledJob') return { spec: examined.object.spec.jobTargetRef };
   const target = examined.prepared.target.ref;
   const resource = await mapper.find(target, signal);

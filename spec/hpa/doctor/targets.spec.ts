@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Scale } from '#lib/control/scale-client.ts';
-import type { ApiContext } from '#lib/doctor/cluster-context.ts';
+import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { missingRequest } from '#lib/hpa/doctor/targets.ts';
 import { readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
@@ -29,7 +29,7 @@ async function found(
       listed.push(name, collection);
       return pods.map(read).filter((pod) => pod !== undefined);
     },
-  } as unknown as ApiContext;
+  } as unknown as ClusterContext;
   return { missing: await missingRequest(hpa, { selector } as Scale, context), listed };
 }
 

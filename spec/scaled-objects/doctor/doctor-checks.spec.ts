@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import type { Check } from '#lib/doctor/check.ts';
-import { ApiContext } from '#lib/doctor/cluster-context.ts';
+import { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ExaminedObjects } from '#lib/scaled-objects/doctor/definitions.ts';
 import { metricsProvider } from '#lib/scaled-objects/doctor/metrics-provider.ts';
@@ -30,7 +30,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     const { clock } = server;
     await using client = new ApiClient({ access, clock, userAgent: 'spec/1', requestTimeoutMs: 1e12 });
     const { signal } = new AbortController();
-    return await check.run(new ApiContext({ access, client, clock, signal, serverAccount: undefined }));
+    return await check.run(new ClusterContext({ access, client, clock, signal, serverAccount: undefined }));
   };
   const told = async (check: Check) =>
     (await run(check)).map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
