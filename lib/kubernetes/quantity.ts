@@ -41,8 +41,8 @@ function withLargestSuffix(amount: number, base: number, suffixes: readonly stri
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 /** Kubernetes' finest unit. */
-const NANOS_A_UNIT = 1_000_000_000n;
-const MAX_NANOS = (2n ** 63n - 1n) * NANOS_A_UNIT;
+const NANOS_PER_UNIT = 1_000_000_000n;
+const MAX_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
 /** Valid quantities are shorter; a longer text is refused without parsing. */
 const MAX_LENGTH = 128;
@@ -81,7 +81,7 @@ export class Quantity {
     const signed = sign === '-' ? -digits : digits;
     const binary = BINARY_SUFFIXES.indexOf(suffix);
     if (binary > 0) {
-      const scaled = signed * 1024n ** BigInt(binary) * NANOS_A_UNIT;
+      const scaled = signed * 1024n ** BigInt(binary) * NANOS_PER_UNIT;
       return new Quantity(divideUp(scaled, 10n ** BigInt(fraction.length)), 'BinarySI');
     }
     const decimal = DECIMAL_SUFFIXES.indexOf(suffix);
@@ -111,8 +111,8 @@ export class Quantity {
   toString(): string {
     const { nanos } = this;
     if (nanos === 0n) return '0';
-    const units = nanos / NANOS_A_UNIT;
-    const isWhole = units * NANOS_A_UNIT === nanos;
+    const units = nanos / NANOS_PER_UNIT;
+    const isWhole = units * NANOS_PER_UNIT === nanos;
     const isSmall = units > -1024n && units < 1024n;
     if (this.format === 'BinarySI' && isWhole && !isSmall) {
       const { mantissa, steps } = strip(units, 1024n, BINARY_SUFFIXES.length - 1);
@@ -202,7 +202,7 @@ function formatAs(format: QuantityFormat, thousandths: bigint): string {
 }
 
 /** Anything below a thousandth is dropped, as the clients of the metrics APIs do. */
-const NANOS_A_THOUSANDTH = 1_000_000n;
+const NANOS_PER_THOUSANDTH = 1_000_000n;
 /** As many digits as a double represents reliably: 4.35 times 1000 is 4350, not 4349.999…. */
 const SURE_DIGITS = 15;
 
@@ -214,5 +214,5 @@ export function formatValue(value: number): string {
   const bounded = Math.min(Math.max(value, -MAX_VALUE), MAX_VALUE); // a double cannot represent a thousand times the largest double
   const thousandths = Math.trunc(Number((bounded * 1000).toPrecision(SURE_DIGITS)));
   if (Number.isSafeInteger(thousandths)) return withLargestSuffix(thousandths, 1000, FROM_THOUSANDTHS);
-  return Quantity.ofNanos(BigInt(thousandths) * NANOS_A_THOUSANDTH).toString();
+  return Quantity.ofNanos(BigInt(thousandths) * NANOS_PER_THOUSANDTH).toString();
 }

@@ -55,7 +55,7 @@ interface OpenMetricsAdapterEnvironment extends Omit<MetricsAdapterEnvironment, 
 const KIND = 'HorizontalPodAutoscaler';
 const SOURCE_TIMEOUT_MS = 15_000;
 /** Per namespace: one with many metrics, or with metrics that fail alternately, must not flood the log. */
-const LINES_AN_HOUR = 100;
+const MAX_LINES_PER_HOUR = 100;
 
 /**
  * Opens the configured sources, and the metrics adapter that collects from them.
@@ -95,7 +95,7 @@ export function metricsAdapter(
     nowMs: () => clock.nowMs(),
     collected: () => collectedStates(hpaCollectors, collection),
   });
-  const tenantLineBudgets = new LineBudgets(clock, LINES_AN_HOUR);
+  const tenantLineBudgets = new LineBudgets(clock, MAX_LINES_PER_HOUR);
   const collection = new Collection({
     ...{ clock, logger, tenantLineBudgets, random: Math.random, timeoutMs: SOURCE_TIMEOUT_MS },
     limits: environment.pollLimits,

@@ -121,7 +121,7 @@ const COLLECTOR_WORKERS = 8;
 const HPA_VERSIONS = ['v2', 'v2beta2'];
 const SOURCE_TIMEOUT_MS = 15_000;
 /** Limits log lines about failing sources of one namespace, which may change with each poll. */
-const LINES_AN_HOUR = 100;
+const MAX_LINES_PER_HOUR = 100;
 
 /** Wires the subsystem: triggers → collectors → external metrics, HPAs and activation. */
 export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): ScaledObjectsSubsystem {
@@ -129,7 +129,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
   const { informers } = environment;
   const informed = declareInformers({ informers, namespaces: options.namespaces, logger, clock });
   const { objects, scaledJobs, authentications, clusterAuthentications, workloads, targets, hpas } = informed;
-  const tenantLineBudgets = new LineBudgets(clock, LINES_AN_HOUR);
+  const tenantLineBudgets = new LineBudgets(clock, MAX_LINES_PER_HOUR);
   const newCollection = () =>
     new Collection({
       ...{ clock, logger, random, tenantLineBudgets, timeoutMs: SOURCE_TIMEOUT_MS },

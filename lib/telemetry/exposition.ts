@@ -14,7 +14,7 @@ export interface SeriesFamily<Row> {
   readonly samples: (row: Row) => Iterable<SeriesSample>;
 }
 
-const SAMPLES_A_SLICE = 1000;
+const SAMPLES_PER_SLICE = 1000;
 
 /** Series computed from rows, which are evaluated once per scrape. */
 export function exposition<Row>(
@@ -30,7 +30,7 @@ export function exposition<Row>(
         for (const row of all) {
           for (const { labels, value } of samples(row)) {
             slice += `${name}{${formatLabels(labels)}} ${value}\n`;
-            if (++written % SAMPLES_A_SLICE !== 0) continue;
+            if (++written % SAMPLES_PER_SLICE !== 0) continue;
             yield slice;
             slice = '';
           }

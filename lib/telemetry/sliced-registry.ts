@@ -85,7 +85,7 @@ interface LabelledGaugesOptions {
   readonly label: string;
 }
 
-const GAUGES_A_SLICE = 2000;
+const GAUGES_PER_SLICE = 2000;
 
 /** One gauge per value of a label, for thousands of values. */
 export class LabelledGauges implements SlicedSeries {
@@ -111,7 +111,7 @@ export class LabelledGauges implements SlicedSeries {
     let written = 0;
     for (const [labelValue, value] of this.#values) {
       slice += `${name}{${label}="${escapeLabelValue(labelValue)}"} ${value}\n`;
-      if (++written % GAUGES_A_SLICE !== 0) continue;
+      if (++written % GAUGES_PER_SLICE !== 0) continue;
       yield slice;
       slice = '';
     }
@@ -136,7 +136,7 @@ interface Histogram {
   readonly label: string;
 }
 
-const HISTOGRAMS_A_SLICE = 200;
+const HISTOGRAMS_PER_SLICE = 200;
 
 /** One histogram per value of a label, for thousands of values. */
 export class LabelledHistograms implements SlicedSeries {
@@ -172,7 +172,7 @@ export class LabelledHistograms implements SlicedSeries {
     let written = 0;
     for (const histogram of this.#histograms.values()) {
       slice += this.#write(histogram);
-      if (++written % HISTOGRAMS_A_SLICE !== 0) continue;
+      if (++written % HISTOGRAMS_PER_SLICE !== 0) continue;
       yield slice;
       slice = '';
     }

@@ -27,7 +27,7 @@ export interface HostileRun {
   readonly memoryBytes: readonly [early: number, late: number];
 }
 
-const CHANGES_A_SECOND = 20;
+const CHANGES_PER_SECOND = 20;
 const FORGETS_EACH_S = 60;
 const LAST = 'the-last';
 
@@ -99,10 +99,10 @@ export async function followHostileServer({
   let earlyBytes: number | undefined;
   await watched();
   for (let second = 1; clock.monotonicMs() < seconds * 1000; second++) {
-    server.change(CHANGES_A_SECOND / 2);
+    server.change(CHANGES_PER_SECOND / 2);
     await clock.advance(500);
     server.cut();
-    server.change(CHANGES_A_SECOND / 2);
+    server.change(CHANGES_PER_SECOND / 2);
     if (second % FORGETS_EACH_S === 0) server.forget();
     await clock.advance(500);
     await watched();
@@ -111,7 +111,7 @@ export async function followHostileServer({
     if (clock.monotonicMs() > seconds * 100) earlyBytes ??= await memoryInUse();
   }
   const listsBefore = server.lists;
-  server.change(10 * CHANGES_A_SECOND);
+  server.change(10 * CHANGES_PER_SECOND);
   server.finish(LAST);
   await eventually(async () => {
     await clock.advance(0);

@@ -61,7 +61,7 @@ export async function selectInSlices(
 const REQUIREMENTS_AN_OBJECT = 50;
 
 /** Counting each object would take as long as evaluating a requirement. */
-const OBJECTS_A_STEP = 32;
+const OBJECTS_PER_STEP = 32;
 
 /** Yields, step by step, how many objects it has evaluated since the previous step. */
 function* selectionSteps(
@@ -130,7 +130,7 @@ function* wantedRanges(
   const ranges: IndexRange[] = [];
   let [start, end, tried] = [0, 0, 0];
   for (const position of positions) {
-    if (++tried === OBJECTS_A_STEP) {
+    if (++tried === OBJECTS_PER_STEP) {
       yield tried;
       tried = 0;
     }

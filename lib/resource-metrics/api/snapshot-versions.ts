@@ -14,7 +14,7 @@ const MAX_LISTED_SNAPSHOTS = 3;
 /** The minimum interval between snapshots. */
 const POLL_INTERVAL_MS = 250;
 const SEQUENCES = 10n ** 7n;
-const INSTANCES_A_SECOND = 100;
+const INSTANCES_PER_SECOND = 100;
 
 /**
  * Assigns each snapshot a version that is unique across instances: the second of the process' start, two random
@@ -30,7 +30,7 @@ export class SnapshotVersions {
     this.#options = options;
     const second = BigInt(Math.floor(options.clock.nowMs() / 1000));
     const instance =
-      second * BigInt(INSTANCES_A_SECOND) + BigInt(Math.floor(options.random() * INSTANCES_A_SECOND));
+      second * BigInt(INSTANCES_PER_SECOND) + BigInt(Math.floor(options.random() * INSTANCES_PER_SECOND));
     this.#first = instance * SEQUENCES;
   }
 

@@ -33,7 +33,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
         for (const name of names) {
           const node = describeNode(source, name, trends.of(name));
           nodes.push(node);
-          const objects = OBJECTS_A_NODE + (node.cached?.containers ?? 0);
+          const objects = OBJECTS_PER_NODE + (node.cached?.containers ?? 0);
           if (slices.isSliceSpent(objects)) await slices.yieldToEventLoop(selection.signal);
         }
         nodes.sort(compareNodes);
@@ -55,7 +55,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
 }
 
 /** Encoding a node with its trend takes as long as encoding this many objects. */
-const OBJECTS_A_NODE = 10;
+const OBJECTS_PER_NODE = 10;
 
 interface Selection extends PodSelection {
   readonly name: string | undefined;

@@ -8,7 +8,7 @@ import type { ScrapeOutcome } from './scraper.ts';
 const HOUR_MS = 3_600_000;
 
 /** Per node; enough for a failure that starts, changes and ends. */
-const LINES_AN_HOUR = 6;
+const MAX_LINES_PER_HOUR = 6;
 
 interface NodeState {
   readonly budget: LineBudget;
@@ -52,7 +52,7 @@ export class ScrapeFailureLog {
   }
 
   #newState(): NodeState {
-    const [clock, budget] = [this.#clock, new LineBudget(this.#clock, LINES_AN_HOUR)];
+    const [clock, budget] = [this.#clock, new LineBudget(this.#clock, MAX_LINES_PER_HOUR)];
     const failures = new FailureLog({
       logger: this.#logger,
       failing: (error) => (error as ScrapeError).message,

@@ -77,7 +77,7 @@ export function servedValues(
   return [{ value: formatTruncated(value), takenAtMs: nowMs }];
 }
 
-const NANOS_A_THOUSANDTH = 1_000_000n;
+const NANOS_PER_THOUSANDTH = 1_000_000n;
 /** Doubles beyond this cannot represent thousandths. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER / 1000;
 /** Above the maximum of quantities (2^63), and small enough that 1,000 times it is finite. */
@@ -109,5 +109,5 @@ function nearestThousandths(value: number): number {
 }
 
 function quantityOf(thousandths: bigint): string {
-  return Quantity.ofNanos(thousandths * NANOS_A_THOUSANDTH).toString();
+  return Quantity.ofNanos(thousandths * NANOS_PER_THOUSANDTH).toString();
 }

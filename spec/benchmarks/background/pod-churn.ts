@@ -3,7 +3,7 @@ import { readAdminAccess } from '../credentials.ts';
 import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
 import { pace } from './pace.ts';
 
-const PODS_A_SECOND = 100;
+const PODS_PER_SECOND = 100;
 
 /**
  * Pods that are replaced, in the order of the list: one is deleted, and another of the same labels and containers is created,
@@ -11,7 +11,7 @@ const PODS_A_SECOND = 100;
  */
 export const CHURN_LOAD: BackgroundLoad = {
   name: 'churn',
-  what: `${PODS_A_SECOND} pods/s deleted and created`,
+  what: `${PODS_PER_SECOND} pods/s deleted and created`,
   async prepare({ system }) {
     const { apiServerOrigin, tls } = await readAdminAccess(system);
     const connect = { ...tls, rejectUnauthorized: false };
@@ -30,7 +30,7 @@ export const CHURN_LOAD: BackgroundLoad = {
 /** @param pods all there are; new ones come last */
 async function replaceInTurn(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
   let requests = 0;
-  await pace({ everyMs: 1000 / PODS_A_SECOND, forMs }, async (index) => {
+  await pace({ everyMs: 1000 / PODS_PER_SECOND, forMs }, async (index) => {
     const next = pods.shift();
     if (!next) return; // all are being replaced right now
     const { namespace, name } = next.metadata;
