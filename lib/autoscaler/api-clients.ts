@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
@@ -52,7 +52,7 @@ export function openApiClients(options: ApiClientsOptions): ApiClients {
     references: open('triggers', {
       ...paced(),
       longResponses: new LongResponses({ maxConcurrent: MAX_LONG_RESPONSES }),
-      share: new FairShare(clock),
+      share: new EventLoopShare(clock),
     }),
     events: open('events'),
     lease: open('leader-election'),

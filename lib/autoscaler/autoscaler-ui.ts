@@ -1,7 +1,7 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { signInShell } from '#lib/ui/page.ts';
 import { OBJECTS_STYLE, pageFile, SHARED_STYLE, securePage, sharedScript } from '#lib/ui/page-endpoint.ts';
@@ -23,7 +23,7 @@ export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
     const { renderPage } = await import('./render-page.ts'); // loaded on first use
     context.body = await renderPage(context.state.query, source);
   };
-  const share = new FairShare(source.clock);
+  const share = new EventLoopShare(source.clock);
   const form: Endpoint = async (context) => {
     securePage(context, HTML, { takesForms: true });
     const { query, deadline, user } = context.state;

@@ -76,7 +76,7 @@ interface Piece {
 }
 
 /** Limits blocking work to half of the event loop: one piece at a time, round robin by tenants. */
-export class FairShare {
+export class EventLoopShare {
   readonly #clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
   readonly #waiting = new FairQueue<Piece>();
   #isBusy = false;

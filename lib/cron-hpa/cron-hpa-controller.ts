@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { clockSteps } from '#lib/control/clock-steps.ts';
 import { type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
@@ -65,7 +65,7 @@ interface CronHpaDependencies extends WatchedSources {
   readonly clock: Clock;
   readonly schedules: Schedules;
   /** Shares of the event loop, for long lists of excluded dates. */
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
   /** Time zone of jobs that name none. */
   readonly timeZone: string;
   readonly newJobId: () => string;

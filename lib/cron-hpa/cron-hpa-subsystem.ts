@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { PinnedTarget } from '#lib/control/target-pins.ts';
@@ -67,7 +67,7 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     return { ready, notReady: cronHpaInformer.size - ready };
   });
   const schedules = new Schedules();
-  const share = new FairShare(clock);
+  const share = new EventLoopShare(clock);
   const cronHpas = {
     find: (key: string) => cronHpaInformer.find(key),
     onChange: cronHpaInformer.onChange.bind(cronHpaInformer),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
@@ -51,7 +51,11 @@ const MAX_QUICK_DATES = 32;
  */
 export async function readSchedules(
   object: CronHpa,
-  { share, signal, ...options }: PlanOptions & { readonly share: FairShare; readonly signal: AbortSignal },
+  {
+    share,
+    signal,
+    ...options
+  }: PlanOptions & { readonly share: EventLoopShare; readonly signal: AbortSignal },
 ): Promise<void> {
   const { excludeDates, jobs } = object.spec;
   const counts = jobs.map((job) => excludeDates.length + job.excludeDates.length);

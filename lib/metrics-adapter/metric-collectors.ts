@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
@@ -53,7 +53,7 @@ export async function metricCollectors(
 ): Promise<{ readonly collectors: readonly MetricCollector[]; readonly pods: TargetPods }> {
   const { clock, client, mapper, informers, userAgent, schedules, stack, findAddresses } = environment;
   const { allowedHosts, relistMs, scalingSchedule, defaultIntervalMs } = options;
-  const share = new FairShare(clock);
+  const share = new EventLoopShare(clock);
   const http = { clock, userAgent, share, findAddresses };
   const clients = stack.use(new HttpClients({ ...http, allowedHosts: new AllowedHosts(allowedHosts) }));
   // A pod may have any address, except those that are forbidden unless the administrator names them.

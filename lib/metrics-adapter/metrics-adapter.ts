@@ -4,7 +4,7 @@ import { Collection } from '#lib/collection/collection.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import { ReplicaWork } from '#lib/control/replica-work.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
@@ -108,7 +108,7 @@ export function metricsAdapter(
   const hpas = informers.get(HPAS, { ...SCALED_HPAS, relistMs: options.relistMs });
   const hpaCollectors = new HpaCollectors({
     ...options,
-    ...{ hpas, collection, collectors, mapper, objectLabels, share: new FairShare(clock) },
+    ...{ hpas, collection, collectors, mapper, objectLabels, share: new EventLoopShare(clock) },
     onChange: (key) => {
       const collected = hpaCollectors.collected.get(key);
       store.put(

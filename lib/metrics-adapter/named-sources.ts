@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import {
@@ -42,7 +42,7 @@ interface NamedSourcesEnvironment {
   /** `undefined` where only addresses are dialed, and no names. */
   readonly findAddresses: FindAddresses | undefined;
   /** Shared by the reads of long responses; by default each source has its own. */
-  readonly share?: FairShare;
+  readonly share?: EventLoopShare;
   /** Owns what must be disposed. */
   readonly stack: AsyncDisposableStack;
 }

@@ -4,7 +4,7 @@ import { openServingCertificates } from '#lib/apiserver/serving/serving-certific
 import { Collection } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, mapKeys, runController } from '#lib/control/controller.ts';
 import { KeyEmitter } from '#lib/control/key-emitter.ts';
 import { ReplicaWork } from '#lib/control/replica-work.ts';
@@ -72,7 +72,7 @@ interface ScaledObjectsEnvironment extends ControllerEnvironment {
   /** Shared by all collections of the process. */
   readonly pollLimits: PollLimits;
   /** Time slices for reading responses and preparing triggers. */
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
   readonly registry: Pick<SlicedRegistry, 'add'>;
   /** Version of this program, for labels. */
   readonly version: string;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FairShare, TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare, TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { currentTenant, runForTenant } from '#lib/concurrency/tenant.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
@@ -83,9 +83,9 @@ describe('TimeSlices', () => {
 
 const { signal } = new AbortController();
 
-describe('FairShare', () => {
+describe('EventLoopShare', () => {
   it('lets one go on at a time, each in an iteration of the event loop of its own', async () => {
-    const share = new FairShare(new ManualClock());
+    const share = new EventLoopShare(new ManualClock());
     const iterations = Array.from({ length: 3 }, async () => {
       await share.next(signal);
       return performance.nodeTiming.uvMetricsInfo.loopCount;
@@ -95,7 +95,7 @@ describe('FairShare', () => {
 
   it('leaves the event loop to others for as long as one has held it', async () => {
     const clock = new TakenTime();
-    const share = new FairShare(clock);
+    const share = new EventLoopShare(clock);
     const done: string[] = [];
     const long = share.next(signal).then(() => {
       done.push('long');
@@ -115,7 +115,7 @@ describe('FairShare', () => {
 
   it('fails at once when the signal aborts, though the event loop is left to others for longer', async () => {
     const clock = new TakenTime();
-    const share = new FairShare(clock);
+    const share = new EventLoopShare(clock);
     await share.next(signal);
     clock.takenMs = 80; // as if it had taken so long
     for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
@@ -126,7 +126,7 @@ describe('FairShare', () => {
   });
 
   it('takes tenants in turn, however many pieces one waits for', async () => {
-    const share = new FairShare(new ManualClock());
+    const share = new EventLoopShare(new ManualClock());
     const order: string[] = [];
     const piece = (tenant: string) =>
       runForTenant(tenant, () => share.next(signal)).then(() => void order.push(tenant));
@@ -140,7 +140,7 @@ describe('FairShare', () => {
 
   it('runs short scheduled pieces in one time slice, and pauses for as long as a long one took', async () => {
     const clock = new TakenTime();
-    const share = new FairShare(clock);
+    const share = new EventLoopShare(clock);
     const done: (readonly [string, number])[] = [];
     const piece = (name: string, takesMs = 0) =>
       share.schedule('tenant', () => {
@@ -163,7 +163,7 @@ describe('FairShare', () => {
   });
 
   it('runs scheduled pieces for their tenants, in turn', async () => {
-    const share = new FairShare(new ManualClock());
+    const share = new EventLoopShare(new ManualClock());
     const order: (string | undefined)[] = [];
     const piece = (tenant: string | undefined) => share.schedule(tenant, () => order.push(currentTenant()));
     for (const tenant of ['greedy', 'greedy', 'greedy', 'modest', undefined]) piece(tenant);
@@ -172,7 +172,7 @@ describe('FairShare', () => {
   });
 
   it('rejects an aborted caller with its reason, and continues', async () => {
-    const share = new FairShare(new ManualClock());
+    const share = new EventLoopShare(new ManualClock());
     const leaving = new AbortController();
     const left = share.next(leaving.signal).catch((error: Error) => error.message);
     const next = share.next(signal);

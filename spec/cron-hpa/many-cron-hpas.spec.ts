@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
@@ -81,7 +81,7 @@ async function startAt(
         hpas,
         clock,
         schedules: new Schedules(),
-        share: new FairShare(clock),
+        share: new EventLoopShare(clock),
         timeZone: 'UTC',
         newJobId: () => 'id',
       },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
@@ -184,7 +184,7 @@ function setUp({
     ...{
       clock,
       schedules: new Schedules(),
-      share: new FairShare(clock),
+      share: new EventLoopShare(clock),
       timeZone: 'UTC',
       newJobId: () => '1',
     },

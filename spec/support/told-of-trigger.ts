@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { prepareTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
@@ -17,7 +17,7 @@ export async function toldOfTrigger(
     ...{ objectKind: 'ScaledObject', objectName: 'web', namespace: 'default', hasFormula: false, types },
     environment: async () => environment,
     signal: new AbortController().signal,
-    share: new FairShare(new ManualClock()),
+    share: new EventLoopShare(new ManualClock()),
     reader: {
       clusterNamespace: 'default',
       authentication: () => ({

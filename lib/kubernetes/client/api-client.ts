@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { currentTenant, runForTenant } from '#lib/concurrency/tenant.ts';
 import type { TokenBucket } from '#lib/concurrency/token-bucket.ts';
@@ -32,7 +32,7 @@ export interface ApiClientOptions {
   /** Bounds what is buffered of responses, shared by tenants; by default each response has its own bound. */
   readonly longResponses?: LongResponses | undefined;
   /** Where long responses are parsed one at a time, in shares of the event loop; by default as they arrive. */
-  readonly share?: FairShare | undefined;
+  readonly share?: EventLoopShare | undefined;
   /** Responds to writes instead of the API server, which then gets only reads and reviews. */
   readonly dryRun?: DryRun | undefined;
 }

@@ -1,4 +1,4 @@
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { parseJson, propertyOf, resourceVersionOf } from '../objects/kubernetes-object.ts';
 import type { ApiClient, RequestOptions } from './api-client.ts';
@@ -83,7 +83,7 @@ export async function watchCollection(
   options: RequestOptions & {
     readonly resourceVersion: string;
     readonly timeoutSeconds: number;
-    readonly share?: FairShare | undefined;
+    readonly share?: EventLoopShare | undefined;
   },
 ): Promise<AsyncGenerator<WatchEvent, void, void>> {
   const { resourceVersion, timeoutSeconds, share, ...rest } = options;

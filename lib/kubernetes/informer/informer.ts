@@ -1,4 +1,4 @@
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { Listeners } from '#lib/concurrency/listeners.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
@@ -22,7 +22,7 @@ export interface InformerOptions<T> {
   /** Bounds what is cached of one namespace; unbounded by default. */
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
   /** Where long events are processed; by default as they arrive. */
-  readonly share?: FairShare | undefined;
+  readonly share?: EventLoopShare | undefined;
   /** Indexes by name, for {@link Informer.findBy}. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
   /** Interval of lists where watching is forbidden; by default that is a failure. */

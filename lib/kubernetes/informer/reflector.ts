@@ -1,4 +1,4 @@
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import { LineBudgets } from '#lib/telemetry/line-budget.ts';
@@ -47,7 +47,7 @@ interface ReflectorOptions<T> {
   readonly store: ObjectStore<T>;
   readonly budget?: NamespaceBudgetOptions<T> | undefined;
   /** Where long events are processed; by default as they arrive. */
-  readonly share?: FairShare | undefined;
+  readonly share?: EventLoopShare | undefined;
   /** Called after every complete list. */
   readonly listed: () => void;
   /** Interval of lists where watching is forbidden; by default that is a failure like any other. */

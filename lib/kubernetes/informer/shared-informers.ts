@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -104,11 +104,11 @@ export class SharedInformers implements AsyncDisposable {
   readonly #options: SharedInformersOptions;
   readonly #kinds = new Map<string, CachedKind<unknown, unknown>>();
   readonly #disposal = new AbortController();
-  readonly #share: FairShare;
+  readonly #share: EventLoopShare;
 
   constructor(options: SharedInformersOptions) {
     this.#options = options;
-    this.#share = new FairShare(options.clock);
+    this.#share = new EventLoopShare(options.clock);
   }
 
   /** @throws where the resource is cached as another kind already, or has been started: needs are fixed by then */
@@ -137,7 +137,7 @@ export class SharedInformers implements AsyncDisposable {
 
 interface CachedKindOptions extends SharedInformersOptions {
   /** Where long events of all kinds are processed. */
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
   /** Aborts when the informers are disposed. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import type { Collection, Collector } from '#lib/collection/collection.ts';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
@@ -24,7 +24,7 @@ interface HpaCollectorsOptions {
   /** Whether metrics with an unknown collector are ignored silently. */
   readonly ignoresUnknown: boolean;
   /** Time slices of the event loop: an HPA of hundreds of metrics takes many milliseconds. */
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
   /** Called once when a metric of an HPA begins to fail to be collected. */
   readonly onProblem: (hpa: ScaledHpa, problem: PlanProblem) => void;
   /** Called with the key whenever the collected metrics of an HPA have changed. */

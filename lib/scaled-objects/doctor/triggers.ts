@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
@@ -122,7 +122,7 @@ async function examine(
   const about = { objectKind: kind, objectName: name, namespace, hasFormula };
   const planned = await prepareTriggers(object.spec.triggers, {
     ...{ ...about, types, reader, environment, signal },
-    share: new FairShare(context.clock),
+    share: new EventLoopShare(context.clock),
   });
   const findings = planned.map(async (trigger): Promise<readonly Finding[]> => {
     const subject = `${kind.toLowerCase()} ${namespace}/${name} trigger ${trigger.index} (${trigger.type})`;

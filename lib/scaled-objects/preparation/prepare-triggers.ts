@@ -1,4 +1,4 @@
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { type Query, RequestTally } from '#lib/sources/query.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
@@ -29,7 +29,7 @@ interface PrepareTriggersOptions extends AuthenticationContext {
   readonly types: TriggerTypes;
   readonly reader: AuthenticationReader;
   /** Prepares one trigger at a time: each may take milliseconds, for example to open a connection. */
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
 }
 
 /**

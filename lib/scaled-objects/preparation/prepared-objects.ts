@@ -1,5 +1,5 @@
 import type { Collection } from '#lib/collection/collection.ts';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
@@ -17,7 +17,7 @@ export interface PreparedObjectsOptions<Source, Prepared> {
   readonly kind: TriggerRequest['objectKind'];
   readonly compile: (object: Source) => Prepared;
   readonly types: TriggerTypes;
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
   readonly reader: SharedReader;
   /** Polls the triggers; a failure shortens the time to the next read of credentials. */
   readonly collection: Pick<Collection, 'failure'>;

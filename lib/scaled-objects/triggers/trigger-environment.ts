@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts, type FindAddresses, type NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
@@ -48,12 +48,12 @@ interface TriggerEnvironmentOptions {
 /** An environment with the series and the time slices of all its triggers. */
 interface OpenTriggerEnvironment extends TriggerEnvironment, AsyncDisposable {
   readonly durations: RequestDurations;
-  readonly share: FairShare;
+  readonly share: EventLoopShare;
 }
 
 export function openTriggerEnvironment(options: TriggerEnvironmentOptions): OpenTriggerEnvironment {
   const { clock, userAgent, timeoutMs, listPods, listEndpoints, findAddresses } = options;
-  const share = new FairShare(clock);
+  const share = new EventLoopShare(clock);
   const network = { allowedHosts: new AllowedHosts(options.allowedHosts), findAddresses, share };
   const stack = new AsyncDisposableStack();
   const { longResponses = new LongResponses() } = options;

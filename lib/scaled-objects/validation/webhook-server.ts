@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
 import { type ConnectionTimeouts, SecureServer } from '#lib/apiserver/serving/secure-server.ts';
 import type { ServingCertificates } from '#lib/apiserver/serving/serving-certificates.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
@@ -68,7 +68,7 @@ export async function startWebhookServer(
   const { host = '', port, certificates, admission, clock, logger } = options;
   const { connectionLimits = CONNECTION_LIMITS } = options;
   const memory = new FairSemaphore(MAX_BUFFERED_BYTES);
-  const share = new FairShare(clock);
+  const share = new EventLoopShare(clock);
   const failures = new FailureLog({ logger, failing: 'Cannot review object' });
   async function review(request: Request, reserve: Reserve): Promise<object> {
     const path = request.url?.split('?', 1)[0] ?? '';

@@ -12,7 +12,7 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
@@ -57,7 +57,7 @@ export class ScalerChannel implements PooledClient {
     }: {
       readonly addresses: readonly string[];
       readonly clock: Clock;
-      readonly share?: FairShare | undefined;
+      readonly share?: EventLoopShare | undefined;
     },
   ) {
     this.#sockets = new ChannelSockets({ clock, addressCount: addresses.length, share });
@@ -164,7 +164,7 @@ interface ChannelSocketsOptions {
   readonly clock: Clock;
   /** Number of servers that the channel connects to. */
   readonly addressCount: number;
-  readonly share?: FairShare | undefined;
+  readonly share?: EventLoopShare | undefined;
 }
 
 /** In frames. Headers cost more, since up to 128 fields are decoded. */
@@ -189,7 +189,7 @@ const FRAME_HEAD_BYTES = 9;
 class ChannelSockets {
   readonly #open = new Set<Duplex>();
   readonly #frames: TokenBucket;
-  readonly #share: FairShare | undefined;
+  readonly #share: EventLoopShare | undefined;
   readonly #tenant = currentTenant();
   /** Additional frames of running calls: many streams that start at once are not a flood. */
   #allowance = 0;

@@ -1,4 +1,4 @@
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -64,7 +64,7 @@ const SMALL_RESPONSE_BYTES = 4 * 1024;
  */
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  readonly #share: FairShare;
+  readonly #share: EventLoopShare;
   readonly #pools = new Set<HttpPool>();
   #current:
     | { readonly credentials: HttpCredentials; readonly pool: HttpPool; readonly secrets: Secrets }
@@ -73,7 +73,7 @@ export class HttpClient implements AsyncDisposable {
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
-    this.#share = options.share ?? new FairShare(options.clock);
+    this.#share = options.share ?? new EventLoopShare(options.clock);
   }
 
   /** Identifies the credentials of this client; contains no secret. */

@@ -1,5 +1,5 @@
 import { isIPv6, type LookupFunction } from 'node:net';
-import type { FairShare } from '#lib/concurrency/event-loop.ts';
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import {
   type AddressRange,
   type IpAddress,
@@ -104,7 +104,7 @@ export interface NetworkOptions {
   /** By default names are rejected: with Node's own lookup, one silent name server stalls all sources. */
   readonly findAddresses?: FindAddresses | undefined;
   /** Limits the work that data of untrusted servers causes; by default it is not limited. */
-  readonly share?: FairShare | undefined;
+  readonly share?: EventLoopShare | undefined;
 }
 
 /** Returns the allowed addresses of a host. @throws if there is none */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import {
   ClusterAccess,
@@ -280,7 +280,7 @@ describe('ApiClient', () => {
 
     it('parses each in a share of the event loop', async () => {
       const server = await serve((_, response) => void response.end(long));
-      const share = new FairShare(clock);
+      const share = new EventLoopShare(clock);
       const client = await clientOf(server.url, undefined, { share });
       let isHeld = false;
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { readScaledHpa, type ScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { HpaCollectors } from '#lib/metrics-adapter/plans/hpa-collectors.ts';
@@ -190,7 +190,7 @@ function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
     hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
     collection,
     collectors: [counting],
-    share: new FairShare(clock),
+    share: new EventLoopShare(clock),
     objectLabels: {
       refresh: async () => {},
       retainOnly: (objects) => keptLabels.push([...objects].map(({ name }) => name)),

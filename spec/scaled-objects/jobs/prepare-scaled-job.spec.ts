@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Collector } from '#lib/collection/collection.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import { ScaledJobStates } from '#lib/scaled-objects/jobs/job-context.ts';
@@ -107,7 +107,7 @@ describe('prepareScaledJob', () => {
     const reader = { secretData: async () => ({}), environmentOf: () => ({}) };
     const failing = new Set<string>();
     const prepared = new PreparedObjects<ScaledJob, PreparedScaledJob>({
-      ...{ kind: 'ScaledJob', compile: compileScaledJob, clock, share: new FairShare(clock) },
+      ...{ kind: 'ScaledJob', compile: compileScaledJob, clock, share: new EventLoopShare(clock) },
       types: types as never,
       reader: { ...reader, fresh: reader } as never,
       collection: { failure: (_, name) => (failing.has(name) ? ({} as never) : undefined) },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import type { MetricState, ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
@@ -68,7 +68,7 @@ class BuiltPlans implements AsyncDisposable {
     ...{ clock: this.#clock, logger: new RecordingLogger(), random: () => 0 },
     ...{ timeoutMs: 1000, onPolled: () => {} },
   });
-  readonly #share = new FairShare(this.#clock);
+  readonly #share = new EventLoopShare(this.#clock);
   readonly plans = new ScaledObjectCollectors({
     ...{ clock: this.#clock, collection: this.#collection, store: this.#store },
     types: new TriggerTypes([this.#trigger()]),

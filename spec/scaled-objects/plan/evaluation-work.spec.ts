@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { ScaledObjectCollectors } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
@@ -111,7 +111,7 @@ class ManyTriggers implements AsyncDisposable {
     this.plans = new ScaledObjectCollectors({
       ...{ clock, collection: this.#collection, store: this.#store },
       types: new TriggerTypes([this.#trigger()]),
-      share: new FairShare(this.clock),
+      share: new EventLoopShare(this.clock),
       ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
       objects: { find: () => object, onChange: () => () => {}, synced: async () => {} },
       related: [],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { prepareTriggers } from '#lib/scaled-objects/preparation/prepare-triggers.ts';
 import type { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -9,7 +9,7 @@ describe('prepareTriggers', () => {
   it('plans each trigger in an iteration of the event loop of its own', async () => {
     const iterations = new Set<number>();
     const triggers = Array.from({ length: 100 }, () => ({ type: 'any', metadata: {} }));
-    const share = new FairShare(new ManualClock());
+    const share = new EventLoopShare(new ManualClock());
     const plan = (objectName: string) =>
       prepareTriggers(triggers, {
         ...{ objectKind: 'ScaledObject', objectName, namespace: 'default', hasFormula: false, share },
@@ -51,7 +51,7 @@ describe('prepareTriggers', () => {
           environment: async () => ({}),
           reader: {} as never,
           signal: new AbortController().signal,
-          share: new FairShare(new ManualClock()),
+          share: new EventLoopShare(new ManualClock()),
         },
       );
       return planned.map(({ metrics, push, error }) => [metrics.length, push !== undefined, error?.message]);
@@ -88,7 +88,7 @@ describe('prepareTriggers', () => {
           } as unknown as TriggerTypes,
           environment: async () => ({}),
           signal: new AbortController().signal,
-          share: new FairShare(new ManualClock()),
+          share: new EventLoopShare(new ManualClock()),
           reader: {
             ...{ clusterNamespace, restrictsSecrets },
             authentication: () => ({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import {
   PreparedObjects,
@@ -84,7 +84,7 @@ describe('PreparedObjects, of triggers', () => {
     prepared = new PreparedObjects({
       ...{ kind: 'ScaledObject', compile: compileScaledObject },
       collection: new Collection({ clock, logger, random: () => 0, timeoutMs: 1000, onPolled: () => {} }),
-      share: new FairShare(clock),
+      share: new EventLoopShare(clock),
       ...{ clock, types: new TriggerTypes([trigger]), reader: { fresh: {} } as never },
       readWorkload: async () => undefined,
       authenticationsOf: () => authentications,

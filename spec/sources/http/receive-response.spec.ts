@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { AdmittedResponses } from '#spec/support/admitted-responses.ts';
@@ -48,7 +48,7 @@ describe('HttpClients, asked for long responses', () => {
       const environment = { clock: new ManualClock(), allowedHosts: new AllowedHosts(['127.0.0.1']) };
       await using clients = new HttpClients({
         ...environment,
-        share: new FairShare(environment.clock),
+        share: new EventLoopShare(environment.clock),
         userAgent: 'spec',
       });
       const slicesOf = Array.from({ length: 4 }, async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
-import { FairShare } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { ScalerChannel } from '#lib/sources/external-scaler/scaler-channel.ts';
 import { connectionPool } from '#lib/sources/http/http-pool.ts';
@@ -19,7 +19,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 /** A client of a kind of source, and what its server and it say before TLS begins. */
 interface SourceClient {
   /** Connects and sends something; how that ends is nothing to the handshake. */
-  readonly connect: (port: number, signal: AbortSignal, share?: FairShare) => Promise<unknown>;
+  readonly connect: (port: number, signal: AbortSignal, share?: EventLoopShare) => Promise<unknown>;
 
   readonly greet?: (socket: Socket) => Promise<unknown>;
 }
@@ -132,7 +132,7 @@ describe('TLS of sources that tenants choose', () => {
 });
 
 /** Schedules nothing until it is released. */
-class BlockedShare extends FairShare {
+class BlockedShare extends EventLoopShare {
   readonly pieces: (() => void)[] = [];
   readonly tenants: (string | undefined)[] = [];
   #isReleased = false;
@@ -153,7 +153,10 @@ class BlockedShare extends FairShare {
 async function start(
   { connect, greet }: SourceClient,
   options: TlsOptions,
-  { share, names = ['localhost'] }: { readonly share?: FairShare; readonly names?: readonly string[] } = {},
+  {
+    share,
+    names = ['localhost'],
+  }: { readonly share?: EventLoopShare; readonly names?: readonly string[] } = {},
 ) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const subject = { commonName: 'localhost' };
