@@ -41,7 +41,7 @@ describe('startApiServer', () => {
     expect(given.headers['cache-control']).to.equal('no-cache, private');
   });
 
-  it('gives an audit ID back as the bytes that came, with a body that says how long it is', async () => {
+  it('returns an audit ID as the same bytes, with a body that has a length', async () => {
     await using server = await startTestApiServer();
     for (const id of ['mine', 'm\xedn\xe9']) {
       const path = '/none?timeout=gr%C3%BC%C3%9Fe';
@@ -52,7 +52,7 @@ describe('startApiServer', () => {
     }
   });
 
-  it('tells who comes to an unknown path which paths there are', async () => {
+  it('lists the existing paths to callers of an unknown path', async () => {
     await using server = await startTestApiServer({ groups: [groupOf('lab.example')] });
     const response = await requestHttp1({ port: server.address.port, path: '/none' });
     expect(response.status).to.equal(404);
@@ -66,7 +66,7 @@ describe('startApiServer', () => {
     expect(paths).to.deep.equal(paths.toSorted());
   });
 
-  it('lists the paths without problems to who asks for nothing else', async () => {
+  it('lists the paths without failures to callers that request no other type', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
     const { body } = await requestHttp1({ port, path: '/none' });
@@ -76,7 +76,7 @@ describe('startApiServer', () => {
     }
   });
 
-  it('responds to an error of its own with a Status, keeps the reason for the log and goes on', async () => {
+  it('responds to an internal error with a Status, logs the cause and continues', async () => {
     const logger = new RecordingLogger();
     const faulty = groupOf('lab.example', () => {
       throw new Error('the secret is 42');
@@ -96,7 +96,7 @@ describe('startApiServer', () => {
     expect((await requestHttp1({ port, path: '/livez' })).status).to.equal(200);
   });
 
-  it('asks who it is before it asks whether they may, and that before it looks anything up', async () => {
+  it('authenticates before it authorizes, and authorizes before it looks anything up', async () => {
     await using server = await startTestApiServer({
       groups: [groupOf('lab.example')],
       authenticator: async ({ headers }) =>
@@ -120,7 +120,7 @@ describe('startApiServer', () => {
     });
   });
 
-  it('closes idle connections at once when it is disposed, and lets requests under way finish', async () => {
+  it('closes idle connections at once when it is disposed, and lets requests in progress finish', async () => {
     const asked = Promise.withResolvers<void>();
     const mayRespond = Promise.withResolvers<void>();
     const slow = groupOf('lab.example', async () => {
@@ -142,7 +142,7 @@ describe('startApiServer', () => {
     await disposed;
   });
 
-  it('says to who asks on a kept connection while it drains that this is the last response', async () => {
+  it('marks the response as the last one of a persistent connection while it drains', async () => {
     const server = await startTestApiServer({ clock: new ManualClock() }); // the time to drain is never over
     const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
@@ -161,7 +161,7 @@ describe('startApiServer', () => {
     await disposed;
   });
 
-  it('goes on serving for a while when it is to end, but is not ready any more', async () => {
+  it('continues to serve for a while during shutdown, but is not ready', async () => {
     const clock = new ManualClock();
     const server = await startTestApiServer({ clock, shutdownDelayMs: 5000 });
     const { port } = server.address;
@@ -177,7 +177,7 @@ describe('startApiServer', () => {
     );
   });
 
-  it('cuts off what is still under way when the time to drain is over', async () => {
+  it('cuts off requests in progress after the drain timeout', async () => {
     const asked = Promise.withResolvers<void>();
     const slow = groupOf('lab.example', () => {
       asked.resolve();
@@ -198,7 +198,7 @@ describe('startApiServer', () => {
     ['HTTP/1.1', requestHttp1],
     ['HTTP/2', requestHttp2],
   ] as const) {
-    it(`has ended only when what works for requests by ${protocol} knows that it may end`, async () => {
+    it(`is disposed only after handlers of requests over ${protocol} have observed the end`, async () => {
       const asked = Promise.withResolvers<AbortSignal>();
       const endpoints = new Map<string, Endpoint>([
         [
@@ -217,7 +217,7 @@ describe('startApiServer', () => {
     });
   }
 
-  it('ends what was begun for a request once it has its response, however long the client takes to read that', async () => {
+  it('ends the work of a request after its response, however slowly the client reads it', async () => {
     const asked = Promise.withResolvers<AbortSignal>();
     const endpoints = new Map<string, Endpoint>([
       [
@@ -237,7 +237,7 @@ describe('startApiServer', () => {
     socket.destroy();
   });
 
-  it('says what it cannot do where its address is taken', async () => {
+  it('throws with the address when that is in use', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
     const second = await startTestApiServer({ port }).then(

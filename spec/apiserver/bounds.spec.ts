@@ -22,8 +22,8 @@ const MIB = 1024 * 1024;
 /** Short ones, so that a spec can outlast them. */
 const TIMEOUTS: ConnectionTimeouts = { idleMs: 60_000, headersMs: 500, requestMs: 500, checkMs: 10 };
 
-describe('A client that goes past a bound', () => {
-  it('is told to come again when too many requests are under way, but a probe is served', async () => {
+describe('a client that exceeds a limit', () => {
+  it('gets 429 when there are too many concurrent requests, but a probe is served', async () => {
     const asked = Promise.withResolvers<void>();
     const mayRespond = Promise.withResolvers<void>();
     const endpoints = new Map([
@@ -71,7 +71,7 @@ describe('A client that goes past a bound', () => {
     });
   }
 
-  it('has few requests begun of those that it takes back in the same packet', async () => {
+  it('begins few of the requests that it cancels in the same packet', async () => {
     let begun = 0;
     await using server = await setUp({ endpoints: new Map([['/slow', async () => void begun++]]) });
     await using client = await openHttp2(server.port);
@@ -82,7 +82,7 @@ describe('A client that goes past a bound', () => {
     expect(client.socket.closed).to.equal(false);
   });
 
-  it('loses its connection when it takes back more than 200 requests', async () => {
+  it('loses its connection when it cancels more than 200 requests', async () => {
     await using server = await setUp();
     await using client = await openHttp2(server.port);
     client.socket.write(resetRequests(250));
@@ -125,7 +125,7 @@ describe('A client that goes past a bound', () => {
     expect(await server.metric('apiserver_refused_requests_total{reason="tls_handshake"}')).to.equal(1);
   });
 
-  it('is cut off when it lies idle', async () => {
+  it('is cut off when it is idle', async () => {
     await using server = await setUp({
       timeouts: { ...TIMEOUTS, idleMs: 50, headersMs: 60_000, requestMs: 60_000 },
     });
@@ -224,7 +224,7 @@ describe('A client that goes past a bound', () => {
   });
 
   for (const ask of [unreadHttp1, unreadHttp2]) {
-    it(`is cut off when it does not take its response, with ${ask.name}`, async () => {
+    it(`is cut off when it does not read its response, with ${ask.name}`, async () => {
       const clock = new ManualClock();
       const endpoints = new Map<string, Endpoint>([
         [

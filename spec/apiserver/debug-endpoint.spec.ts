@@ -6,7 +6,7 @@ import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 
 describe('debugEndpoint', () => {
-  it('tells in indented JSON what is asked for, without control characters', () => {
+  it('returns the report as indented JSON without control characters', () => {
     const context = asked('?name=a%1B');
     expect(String(context.body)).to.equal('{\n  "name": "a\\u001b"\n}\n');
     expect(context.res.getHeader('Content-Type')).to.equal('application/json');

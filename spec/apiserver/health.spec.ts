@@ -26,7 +26,7 @@ describe('healthEndpoints', () => {
     return { status, type: headers['content-type'], text: body.toString() };
   };
 
-  it('says ok, and more to those who ask for more', async () => {
+  it('responds with ok, and with all checks on request', async () => {
     expect(await ask('/readyz')).to.deep.equal({
       status: 200,
       type: 'text/plain; charset=utf-8',
@@ -38,7 +38,7 @@ describe('healthEndpoints', () => {
     );
   });
 
-  it('fails with its check, gives the reason to the log and to those who may ask for that check alone', async () => {
+  it('fails with its check, and reports the reason in the log and at the path of that check', async () => {
     reason = 'nothing to serve';
     const { status, text } = await ask('/readyz');
     expect(status).to.equal(500);
@@ -68,7 +68,7 @@ describe('healthEndpoints', () => {
     expect(text).to.include('warn: some health checks cannot be excluded: no matches for "none","nope"\n');
   });
 
-  it('has each check at a path of its own, where it is asked', async () => {
+  it('has a path for each check of its endpoint', async () => {
     const statuses = await Promise.all(
       [
         '/livez/ping',

@@ -26,7 +26,7 @@ describe('parseCommandLine', () => {
     expect(against).to.equal(undefined);
   });
 
-  it('measures what is chosen', () => {
+  it('selects scenarios, requests and formats', () => {
     const { measure, against } = parseCommandLine([
       '--loads=churn,hpa',
       '--formats=json',
@@ -49,13 +49,13 @@ describe('parseCommandLine', () => {
     expect(against).to.deep.equal(['node', 'other.js']);
   });
 
-  it('lets nothing go on but scraping where that is wanted', () => {
+  it('measures scraping alone with --scrape-only', () => {
     const { kinds, loads } = parseCommandLine(['tiny', '--scrape-only']).measure;
     expect([kinds, loads]).to.deep.equal([[], []]);
     expect(parseCommandLine(['--loads=none']).measure.loads).to.deep.equal([]);
   });
 
-  it('leaves the baseline out where that is wanted, and where two servers are compared', () => {
+  it('omits the baseline with --without-baseline, and with --against', () => {
     expect(parseCommandLine(['--without-baseline']).measure.baseline).to.equal(false);
     expect(parseCommandLine(['--against=node other.js']).measure.baseline).to.equal(false);
   });

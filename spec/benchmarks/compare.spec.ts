@@ -22,7 +22,7 @@ describe('compare', () => {
     });
   });
 
-  it('compares first requests and what went on, and latencies where servers were asked', () => {
+  it('compares first requests and background loads, and latencies of requests', () => {
     expect(comparisons.slice(6).map(({ what, unit }) => `${what}: ${unit}`)).to.deep.equal([
       'first after a cycle: list all pods, json, gzip: ms',
       'the same, asked the cycle before: list all pods, json, gzip: ms',
@@ -35,7 +35,7 @@ describe('compare', () => {
     ]);
   });
 
-  it('is told as a table', () => {
+  it('is formatted as a table', () => {
     const lines = reportComparison(comparisons).split('\n');
     expect(lines[0]).to.match(/^\| what +\| unit +\| ours +\| other +\| ours \/ other \|$/);
     expect(lines[3]).to.match(/^\| CPU while scraping +\| millicores +\| 20\.0 +\| 80\.0 +\| 0\.25 +\|$/);

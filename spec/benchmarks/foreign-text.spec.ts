@@ -13,7 +13,7 @@ describe('measureForeignText', () => {
     },
   };
 
-  it('keeps of each reader the text that costs most', async () => {
+  it('returns the most expensive text of each reader', async () => {
     const [result, ...others] = await measureForeignText([reader]);
     expect(others).to.deep.equal([]);
     expect(result).to.include({ reader: 'echo', shape: 'long', length: 4_096 });
@@ -21,7 +21,7 @@ describe('measureForeignText', () => {
 });
 
 describe('reportForeignText', () => {
-  it('marks what is past the target', () => {
+  it('marks results beyond the target', () => {
     const result = { reader: 'a', shape: 'b', length: 2_048 };
     const report = reportForeignText([
       { ...result, costMs: 51 },

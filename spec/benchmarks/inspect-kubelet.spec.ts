@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { endpointsIn } from './inspect-kubelet.ts';
 
 describe('endpointsIn', () => {
-  it('has those that tell metrics of pods', () => {
+  it('includes the families with metrics of pods', () => {
     const rows = ['metrics', 'metrics/resource', 'stats'].map(
       (path) => `kubelet_http_requests_total{method="GET",path="${path}",server_type="readwrite"} 4`,
     );

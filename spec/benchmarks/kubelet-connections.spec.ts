@@ -21,7 +21,7 @@ describe('parseConnectionsTo', () => {
 });
 
 describe('readKubeletConnections', () => {
-  it('knows a connection of the process, and none of another', async function () {
+  it('counts connections of the process, and none of another', async function () {
     if (process.platform !== 'linux') this.skip();
     const server = createServer().listen(0, '127.1.0.1');
     await once(server, 'listening');

@@ -5,13 +5,13 @@ import { FORMATS, REQUEST_KINDS } from './scenarios.ts';
 describe('planFirstRequests', () => {
   const plan = planFirstRequests(REQUEST_KINDS, FORMATS);
 
-  it('asks every kind in every format once', () => {
+  it('plans every kind in every format once', () => {
     const asked = plan.flat().map(({ kind, format }) => `${kind.name}, ${format}`);
     expect(asked).to.have.lengthOf(REQUEST_KINDS.length * FORMATS.length);
     expect(new Set(asked)).to.have.lengthOf(asked.length);
   });
 
-  it('never asks twice about the same things after one cycle', () => {
+  it('never plans two requests for the same objects after one cycle', () => {
     for (const together of plan) {
       const about = together.map(({ kind }) => kind.about);
       expect(new Set(about)).to.have.lengthOf(about.length);

@@ -13,13 +13,13 @@ describe('parseProcessUsage', () => {
     });
   });
 
-  it('refuses a status without memory, as a zombie has it', () => {
+  it('refuses a status without memory, as of a zombie', () => {
     expect(() => parseProcessUsage('42 (a) Z 1', 'Name:\tnode\n')).to.throw('Cannot find VmRSS');
   });
 });
 
 describe('readProcessUsage', () => {
-  it('agrees with what a process knows of itself', function () {
+  it('agrees with the process’s own usage', function () {
     if (process.platform !== 'linux') this.skip();
     const { user, system } = process.cpuUsage();
     const usage = readProcessUsage(process.pid);

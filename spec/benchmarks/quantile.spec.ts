@@ -14,7 +14,7 @@ describe('median', () => {
     expect(median([9, 1, 5])).to.equal(5);
   });
 
-  it('is no number where there is none', () => {
+  it('is NaN without values', () => {
     expect(median([])).to.deep.equal(Number.NaN);
   });
 });

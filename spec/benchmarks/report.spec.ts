@@ -5,7 +5,7 @@ import { reportMachine, reportScenario } from './report.ts';
 describe('reportScenario', () => {
   const report = reportScenario(measuredResult({}));
 
-  it('tells what was measured, and how the server scraped', () => {
+  it('contains the measurements, and how the server scraped', () => {
     expect(report).to.match(
       /^## tiny: 1 nodes × 10 pods × 1 containers, 3 namespaces × 5 apps, kubelets with PSI$/m,
     );
@@ -13,7 +13,7 @@ describe('reportScenario', () => {
     expect(report).to.match(/^\| \/stats\/summary: 66\.0 kB +\| 10 open, 9 kept +\|$/m);
   });
 
-  it('tells what a bare program took beside it, where that was measured', () => {
+  it('contains the usage of a bare program, if it was measured', () => {
     expect(report).not.to.include('bare program');
     const result = measuredResult({});
     const bare = { cpuMillicores: 3, residentBytes: 60 * 2 ** 20, peakResidentBytes: 61 * 2 ** 20 };
@@ -22,7 +22,7 @@ describe('reportScenario', () => {
     );
   });
 
-  it('tells what other servers took beside it, and its part of that', () => {
+  it('contains the usage of other servers, and ratios', () => {
     expect(report).not.to.include('beside it');
     const result = measuredResult({});
     const usage = { cpuMillicores: 8.48, residentBytes: 180 * 2 ** 20, peakResidentBytes: 200 * 2 ** 20 };
@@ -32,20 +32,20 @@ describe('reportScenario', () => {
     );
   });
 
-  it('tells medians over the rounds, and the range of requests a second', () => {
+  it('contains medians over the rounds, and the range of requests per second', () => {
     expect(report).to.match(
       /^\| list all pods \| 1 +\| protobuf, gzip \| HTTP\/2 +\| 1\.2 kB \| 20 \[10–30\] +\| 2\.00 +\| 3\.00 +\| 0\.250 +\|$/m,
     );
   });
 
-  it('tells what the baseline did beside the server, where that was measured', () => {
+  it('contains the baseline, if it was measured', () => {
     expect(report).not.to.include('baseline');
     expect(reportScenario(measuredResult({ baselinePerSecond: [60, 40, 50] }))).to.match(
       /^\| list all pods .* \| 20 \[10–30\] .* \| 50 \[40–60\] +\| 0\.40 +\| 0\.250 +\|$/m,
     );
   });
 
-  it('tells what servers beside it did that were asked alternately, and how it compares', () => {
+  it('contains other servers in alternating rounds, with ratios', () => {
     expect(report).not.to.include('in alternating rounds');
     const result = measuredResult({});
     const requests = result.requests.map((request) => ({
@@ -66,13 +66,13 @@ describe('reportScenario', () => {
     );
   });
 
-  it('tells how long the first responses after cycles took', () => {
+  it('contains the latency of first responses after cycles', () => {
     expect(report).to.match(
       /^\| list all pods +\| json, gzip \| HTTP\/2 \| 4\.3 kB \| 6\.00 +\| 2\.00 +\| 4\.00 +\|$/m,
     );
   });
 
-  it('tells what went on, and what that cost above scraping', () => {
+  it('contains background loads, and their cost above scraping', () => {
     expect(report).to.match(
       /^\| 500 autoscalers +\| 30\.0 +\| 25\.8 +\| 110 MiB +\| 1000 +\| 1\.00 +\| 2\.00 +\| 3\.00 +\| – +\|$/m,
     );
@@ -88,7 +88,7 @@ describe('reportScenario', () => {
 });
 
 describe('reportMachine', () => {
-  it('tells by what figures of machines can be compared', () => {
+  it('contains the figures for comparing machines', () => {
     const calibration = { jsonMegabytesPerSecond: 212.4, tlsHandshakesPerSecond: 987.6 };
     const report = reportMachine({ node: 'v24', cpu: 'Z80', cores: 2, ...calibration });
     expect(report).to.match(/^Node v24 on 2 × Z80$/m);

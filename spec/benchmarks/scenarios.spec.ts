@@ -16,7 +16,7 @@ describe('SCENARIOS', () => {
 });
 
 describe('describeScenario', () => {
-  it('tells of what there are how many', () => {
+  it('describes the numbers of objects', () => {
     expect(SCENARIOS.map(describeScenario)[3]).to.equal(
       '1000 nodes × 30 pods × 2 containers, 50 namespaces × 10 apps',
     );

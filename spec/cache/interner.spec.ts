@@ -30,7 +30,7 @@ describe('Interner', () => {
     expect(values.intern('x'.repeat(11))).not.to.equal(values.intern('x'.repeat(11)));
   });
 
-  it('holds nothing of the long texts that its keys were cut out of', () => {
+  it('does not retain the long strings that its keys are slices of', () => {
     const strings = createStringInterner({ capacity: 1000, maxKeyLength: 100 });
     const heldBytes = bytesHeldBy(() =>
       Array.from({ length: 100 }, (_, index) => {

@@ -36,7 +36,7 @@ describe('LruMap', () => {
     ]);
   });
 
-  it('makes what is not there, once', () => {
+  it('creates a missing value once', () => {
     const map = new LruMap<string, object>({ max: 2 });
     const made = map.getOrSet('a', () => ({}));
     expect(map.getOrSet('a', () => ({}))).to.equal(made);

@@ -153,7 +153,7 @@ describe('Collection', () => {
     expect(begun()).to.be.above(30);
   });
 
-  describe('of a source that takes two requests at once', () => {
+  describe('of a source with at most two concurrent requests', () => {
     const want = (source: ScriptedSource, tenant: string | undefined, key: string, timeoutMs?: number) => {
       const { query, intervalMs } = source.collector(key, 60_000);
       const bounded = { ...query, source: 's', maxConcurrent: 2, ...(timeoutMs && { timeoutMs }) };
@@ -173,7 +173,7 @@ describe('Collection', () => {
       }
     });
 
-    it('has all that the same two namespaces want share it as one, whichever wanted it first', async () => {
+    it('shares polls between the same two namespaces, whichever added the query first', async () => {
       const { clock, collection, source } = setUp();
       source.takeMs('slow', 4000);
       collection.replace('a/slow', want(source, 'a', 'slow'));
@@ -187,7 +187,7 @@ describe('Collection', () => {
       expect(source.requestedAtMs('other')).to.deep.equal([4000]);
     });
 
-    it('never asks for more than a namespace may have at once, though one of its requests has just ended', async () => {
+    it('never exceeds the concurrency of a namespace, even when a request has just ended', async () => {
       const { clock, collection, source } = setUp();
       for (const [key, durationMs] of Object.entries({ one: 1000, two: 3000, three: 1000 })) {
         source.takeMs(key, durationMs);
@@ -200,7 +200,7 @@ describe('Collection', () => {
       expect(begunAtMs).to.deep.equal([0, 1000, 4000, 5000]);
     });
 
-    it('does not poll what has waited too long, and gives what has not all of its time', async () => {
+    it('does not poll after waiting too long, and passes on the remaining timeout', async () => {
       const told = async (heldMs: number) => {
         const clock = new ManualClock();
         await clock.advance(100_000);
@@ -236,7 +236,7 @@ describe('Collection', () => {
     expect(all.filter((key) => source.requestedAtMs(key).length === 0)).to.deep.equal([]);
   });
 
-  it('keeps ten notes of a source, of 500 characters each', async () => {
+  it('retains ten notes of a source, of 500 characters each', async () => {
     const { clock, collection } = setUp();
     const tell = async (_: AbortSignal, note?: (text: string) => void) => {
       for (let index = 0; index < 12; index++) note?.(`${index}`.repeat(400));
@@ -289,7 +289,7 @@ describe('Collection', () => {
       expect(new Set(since(16_000).flatMap(intervals))).to.deep.equal(new Set([8000]));
     });
 
-    it('keeps them spread when the process stood still while several were due', async () => {
+    it('remains spread after the process was stalled while several polls were due', async () => {
       const { clock, since, phasesSince } = begin();
       await clock.advance(40_000);
       const before = phasesSince(30_000);
@@ -324,7 +324,7 @@ describe('Collection', () => {
       expect(collection.reading('a', 'one')).to.equal(collection.reading('b', 'other'));
     });
 
-    it('goes back to the longer interval, and ends with the last user', async () => {
+    it('returns to the longer interval, and ends with the last user', async () => {
       const { clock, collection, source } = setUp();
       collection.replace('a', collectors({ one: source.collector('same', 30_000) }));
       collection.replace('b', collectors({ other: source.collector('same', 5000) }));
@@ -340,7 +340,7 @@ describe('Collection', () => {
   });
 
   describe('when collectors are replaced', () => {
-    it('goes on with those that did not change', async () => {
+    it('continues with unchanged queries', async () => {
       const { clock, collection, source } = setUp();
       const kept = source.collector('kept', 60_000);
       collection.replace('a', collectors({ kept, gone: source.collector('gone', 60_000) }));
@@ -354,7 +354,7 @@ describe('Collection', () => {
       expect(collection.queryCount).to.equal(2);
     });
 
-    it('has a value count for as long as the collector says now', async () => {
+    it('applies the current validity of the collector', async () => {
       const { clock, collection, source } = setUp();
       const rate = source.collector('rate', 60_000);
       collection.replace('a', collectors({ rate: { ...rate, validForMs: 5000 } }));
@@ -409,7 +409,7 @@ describe('Collection', () => {
         .of.length(1);
     });
 
-    it('has it for as long as its collector says', async () => {
+    it('applies the validity of its collector', async () => {
       const { clock, collection, source } = setUp();
       const collector = { ...source.collector('rate', 10_000), validForMs: 15_000 };
       collection.replace('a', collectors({ rate: collector }));
@@ -594,7 +594,7 @@ describe('Collection', () => {
     expect(nextInMs()).to.deep.equal([6000]);
   });
 
-  it('is warm when each query was asked once, or after 30 s', async () => {
+  it('is warm when each query was sent once, or after 30 s', async () => {
     const clock = new ManualClock();
     await clock.advance(100_000);
     const { collection, source } = setUp({ clock });

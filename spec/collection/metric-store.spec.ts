@@ -6,7 +6,7 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 const EVERYTHING = parseLabelSelector('');
 
 describe('MetricStore', () => {
-  it('serves the external metrics of several owners, each in its namespace, whatever case a name is asked in', () => {
+  it('serves the external metrics of several owners, each in its namespace, ignoring case', () => {
     const store = new MetricStore();
     store.put('a', { external: [external({ namespace: 'one', identity: 'a' })] });
     store.put('b', { external: [external({ namespace: 'two', identity: 'b', value: '7' })] });
@@ -17,7 +17,7 @@ describe('MetricStore', () => {
     expect(store.values('one', { metric: 'other', selector: EVERYTHING })).to.equal(undefined);
   });
 
-  it('counts what several ask for once, and selects by labels', () => {
+  it('counts shared samples once, and selects by labels', () => {
     const store = new MetricStore();
     store.put('a', { external: [external({ identity: 'same' })] });
     store.put('b', { external: [external({ identity: 'same' })] });
@@ -59,7 +59,7 @@ describe('MetricStore', () => {
     expect(found('!of')).to.deep.equal([['any'], []]);
   });
 
-  it('serves what one owner has of both kinds, and tells of what comes later', () => {
+  it('serves both kinds of metrics of one owner, and reports later changes', () => {
     const store = new MetricStore();
     expect([store.metrics(), store.objects.metrics()]).to.deep.equal([[], []]);
     const rate = {
@@ -246,7 +246,7 @@ describe('LabelledSet', () => {
     }
   });
 
-  it('offers no more of those that are left, however many have come and gone', () => {
+  it('lists the remaining metrics only, however many were added and removed', () => {
     const set = new LabelledSet<{ readonly labels: Labels }>();
     const selector = parseLabelSelector('queue=q7');
     for (let round = 0; round < 3; round++) {

@@ -9,7 +9,7 @@ const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 const OVERLOAD = 'namespace hung exceeds its share of polls';
 
 describe('PollLimits', () => {
-  it('lets polls of a namespace begin at the rate of the process, and those of another in between', async () => {
+  it('begins polls of a namespace at the rate of the process, and those of another in between', async () => {
     const { clock, begunAtMs, poll } = setUp();
     poll('greedy', { count: 2000, intervalMs: 60_000 });
     await clock.advance(0);
@@ -43,7 +43,7 @@ describe('PollLimits', () => {
     expect(errors()).to.deep.equal([]);
   });
 
-  it('gives a poll that waited all of its time for a response', async () => {
+  it('gives a poll its whole timeout after it has waited', async () => {
     const { clock, begunAtMs, poll, errors } = setUp();
     poll('slow', { count: 1025, intervalMs: 60_000, takesMs: TIMEOUT_MS - 1 });
     await clock.advance(3 * TIMEOUT_MS);

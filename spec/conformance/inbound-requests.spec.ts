@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readInboundRecordings } from './inbound-recording.ts';
 import { type Replay, startReplay } from './replay.ts';
 
-describe('what API server, kubectl and autoscaler asked the reference', () => {
+describe('recorded requests of API server, kubectl and autoscaler to the reference', () => {
   const recordings = readInboundRecordings();
   let replay: Replay;
 

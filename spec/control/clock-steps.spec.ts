@@ -3,7 +3,7 @@ import { clockSteps } from '#lib/control/clock-steps.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('clockSteps', () => {
-  it('tells of all keys when the wall clock was stepped, either way, and of none while it only goes on', async () => {
+  it('reports all keys after a step of the wall clock in either direction, and none without a step', async () => {
     const clock = new ManualClock();
     const told: string[] = [];
     const leave = clockSteps(clock, () => ['a', 'b']).onChange(({ key }) => told.push(key), { replay: true });

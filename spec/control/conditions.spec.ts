@@ -20,7 +20,7 @@ describe('setCondition', () => {
     expect(setCondition(first, { ...READY }, NOON + 60_000)).to.equal(first);
   });
 
-  it('keeps the time while the status stays, whatever else changes', () => {
+  it('preserves the transition time while the status is unchanged', () => {
     for (const change of [{ reason: 'Other' }, { message: 'other' }, { observedGeneration: 2 }]) {
       const [after] = setCondition(first, { ...READY, ...change }, NOON + 60_000);
       expect(after).to.deep.equal({ ...READY, ...change, lastTransitionTime: '2026-01-01T12:00:00Z' });
@@ -40,14 +40,14 @@ describe('setCondition', () => {
     expect(setCondition(quiet, { ...READY, message: '' }, NOON + 60_000)).to.equal(quiet);
   });
 
-  it('cuts a message that no API server takes, the same each time', () => {
+  it('truncates a message beyond the limit of the API server, always in the same way', () => {
     const long = { ...READY, message: 'x'.repeat(100_000) };
     const cut = setCondition<Condition>([], long, NOON);
     expect(cut[0]?.message).to.have.length(32_768);
     expect(setCondition(cut, long, NOON + 60_000)).to.equal(cut);
   });
 
-  it('gives a condition without a time one', () => {
+  it('adds a time to a condition without one', () => {
     const untimed: { type: string; status: string; lastTransitionTime?: string }[] = [
       { type: 'Ready', status: 'True' },
     ];

@@ -45,7 +45,7 @@ describe('runController', () => {
 
   const told = () => logger.lines.map(({ level, message, fields }) => [level, message, fields]);
 
-  it('reconciles what was there once all is known, and then what changes', async () => {
+  it('reconciles existing objects once all are cached, and then changed ones', async () => {
     source.keys.push('a', 'b');
     const reconciled: string[] = [];
     run(async (key) => {
@@ -93,7 +93,7 @@ describe('runController', () => {
     }
   });
 
-  it('comes back to a key when it was asked to', async () => {
+  it('reconciles a key again after the requested delay', async () => {
     source.keys.push('a');
     source.becomeSynced();
     const atMs: number[] = [];
@@ -105,7 +105,7 @@ describe('runController', () => {
     expect(atMs).to.deep.equal([0, 5000, 10_000]);
   });
 
-  it('takes what is thrown, later or at once, for a failure: it comes back, and is told once', async () => {
+  it('treats rejections and thrown errors as failures: retries the key, and logs once', async () => {
     source.keys.push('a');
     source.becomeSynced();
     const atMs: number[] = [];
@@ -145,7 +145,7 @@ describe('runController', () => {
     expect(atMs).to.deep.equal([0, 5, 15, 1000, 1005]);
   });
 
-  it('gives up on work that heeds its deadline, which is a failure', async () => {
+  it('fails a reconcile that stops at its deadline', async () => {
     source.keys.push('a');
     source.becomeSynced();
     const atMs: number[] = [];
@@ -162,7 +162,7 @@ describe('runController', () => {
     expect(logger.lines[0]?.fields.err).to.equal('not reconciled within 2s');
   });
 
-  it('goes on with other keys while one does not heed its deadline, and never has that one worked on twice', async () => {
+  it('continues with other keys while one ignores its deadline, and never reconciles that one twice at once', async () => {
     source.keys.push('stuck', 'other');
     source.becomeSynced();
     const reconciled: string[] = [];
@@ -183,7 +183,7 @@ describe('runController', () => {
     expect(reconciled).to.deep.equal(['stuck', 'other', 'stuck']);
   });
 
-  it('tells what it reconciles that it ends, waits for that, and tells of no failure', async () => {
+  it('aborts reconciles at shutdown, waits for them, and logs no failure', async () => {
     source.keys.push('a', 'b');
     source.becomeSynced();
     let isOver = false;
@@ -203,14 +203,14 @@ describe('runController', () => {
     expect(told()).to.deep.equal([]);
   });
 
-  it('ends though what it watches never becomes known', async () => {
+  it('ends although its sources never sync', async () => {
     run(async () => DONE);
     await clock.advance(0);
     ending.abort(new Error('shutting down'));
     await running;
   });
 
-  it('follows what changes by way of other keys', async () => {
+  it('reconciles the mapped keys of a change', async () => {
     source.keys.push('x-of-a', 'y-of-a', 'z-of-b');
     source.becomeSynced();
     const reconciled: string[] = [];

@@ -53,7 +53,7 @@ describe('the controller in docs/contributing/controllers.md', () => {
     return found ?? expect.fail();
   }
 
-  it('scales a Deployment as a Widget says, tells so, and follows both as they change', async () => {
+  it('scales a Deployment to the replicas of a Widget, records an event, and follows changes of both', async () => {
     await served.api.postJson(DEPLOYMENTS, deployment('web', 1));
     const body = { metadata: NAME, spec: { deployment: 'web', size: 3 } };
     await served.widgets.create(body);
@@ -77,7 +77,7 @@ describe('the controller in docs/contributing/controllers.md', () => {
     expect(served.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
-  it('says that there is no such Deployment, and goes on when there is', async () => {
+  it('reports a missing Deployment, and continues when it exists', async () => {
     await served.widgets.create({ metadata: NAME, spec: { deployment: 'web', size: 3 } });
     await widgetWhen((status) => JSON.stringify(status ?? {}).includes('Deployment web not found'));
     await served.api.postJson(DEPLOYMENTS, deployment('web', 1));

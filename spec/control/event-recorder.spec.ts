@@ -52,7 +52,7 @@ describe('EventRecorder', () => {
       }
     }
 
-    it('writes an event of the newer group with all that it tells', async () => {
+    it('writes an event of the newer group with all fields', async () => {
       recorder.record(SCALED);
       const [event] = await stored((all) => all.length === 1);
       expect(event).to.deep.include({
@@ -102,7 +102,7 @@ describe('EventRecorder', () => {
       expect(second?.series).to.have.property('count', 2);
     });
 
-    it('lets an object have 25 events at once, then one in five minutes, and others theirs', async () => {
+    it('limits events of each object to 25 at once, then one in five minutes', async () => {
       for (let index = 0; index < 40; index++) recorder.record({ ...SCALED, message: `to ${index}` });
       recorder.record({ ...SCALED, regarding: { ...REGARDING, name: 'other', uid: 'u2' } });
       await stored((all) => all.length === 26);
@@ -134,7 +134,7 @@ describe('EventRecorder', () => {
       expect(lines()).to.deep.equal([first, ['Dropped events', 16, 'Node n1', 'Drained']]);
     });
 
-    it('keeps events of objects without a namespace in the default one, and cuts what is too long', async () => {
+    it('writes events of cluster-scoped objects to the default namespace, and truncates long messages', async () => {
       const regarding = { apiVersion: 'v1', kind: 'Node', name: 'n'.repeat(253) };
       recorder.record({ ...SCALED, regarding, message: 'ü'.repeat(2_000), reason: 'R'.repeat(200) });
       const [event] = await stored((all) => all.length === 1);
@@ -217,7 +217,7 @@ describe('EventRecorder', () => {
       expect(recorder.dropped).to.equal(1);
     });
 
-    it('drops an event that the server refuses, and goes on with the next', async () => {
+    it('drops an event that the server refuses, and continues with the next', async () => {
       respond = () => (writes().length === 1 ? refusal(403, 'Forbidden') : { metadata: { name: 'e' } });
       recorder.record(SCALED);
       recorder.record({ ...SCALED, message: 'next' });
@@ -229,7 +229,7 @@ describe('EventRecorder', () => {
       });
     });
 
-    it('fails to write where the API server does not serve events, and says so', async () => {
+    it('drops events with a log line where the API server does not serve events', async () => {
       const { api, clock, logger } = served;
       const mapper = new RestMapper({ api, clock });
       mapper.findExact = async () => undefined;
@@ -240,7 +240,7 @@ describe('EventRecorder', () => {
       expect(logger.lines[0]?.fields.err).to.equal('the API server does not serve events');
     });
 
-    it('holds five hundred events of a namespace at most while the server is silent, as many of others, and ends at once', async () => {
+    it('buffers at most five hundred events of a namespace while the server is silent, and as many of others, and ends at once', async () => {
       respond = () => undefined;
       for (let index = 0; index < 1_500; index++) {
         recorder.record({ ...SCALED, regarding: { ...REGARDING, name: `n${index}`, uid: `${index}` } });
@@ -253,7 +253,7 @@ describe('EventRecorder', () => {
       await recorder[Symbol.asyncDispose]();
     });
 
-    it('holds no more of a message than is told', async () => {
+    it('retains at most the maximum length of a message', async () => {
       respond = () => undefined;
       const before = await memoryInUse();
       for (let index = 0; index < 200; index++) {

@@ -50,7 +50,7 @@ describe('finalizers', () => {
   });
 
   describe('removeFinalizer', () => {
-    it('lets an object vanish that is being deleted, once no other is left', async () => {
+    it('removes a deleted object with its last finalizer', async () => {
       const mine = await addFinalizer(widget, 'spec.example.com/mine', options());
       await served.widgets.delete(NAME);
       const dying = await served.widgets.get(NAME);
@@ -62,7 +62,7 @@ describe('finalizers', () => {
       expect(await stored()).to.equal(undefined);
     });
 
-    it('has nothing to do where it is not, or the object is gone', async () => {
+    it('does nothing without the finalizer, or for a deleted object', async () => {
       expect(await removeFinalizer(widget, 'spec.example.com/mine', options())).to.equal(widget);
       await served.widgets.patch(NAME, { type: 'merge', body: { metadata: { finalizers: [] } } });
       await served.widgets.delete(NAME);

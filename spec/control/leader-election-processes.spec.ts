@@ -80,17 +80,17 @@ describe('LeaderElection between processes', () => {
     return [...found.values()];
   }
 
-  it('lets the next begin when the holder is killed, after the lease has expired', async () => {
+  it('elects the next leader after the lease of a killed leader has expired', async () => {
     of('a').program.kill('SIGKILL');
     await acting('b');
   });
 
-  it('lets the next begin when the holder ends', async () => {
+  it('elects the next leader when the leader shuts down', async () => {
     of('a').program.kill('SIGTERM');
     await acting('b');
   });
 
-  it('has a holder that stood still act no more when it goes on', async () => {
+  it('stops a leader that was paused, once it continues', async () => {
     const { program } = of('a');
     program.kill('SIGSTOP');
     await acting('b');

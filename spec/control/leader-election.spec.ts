@@ -125,7 +125,7 @@ describe('LeaderElection', () => {
     expect(stored?.version).to.equal(12);
   });
 
-  it('releases the lease once nothing acts any more, and the next takes it at its next look', async () => {
+  it('releases the lease once nothing acts, and the next candidate acquires it at its next attempt', async () => {
     const first = await join('a');
     await join('b');
     await pass(5_000);
@@ -141,7 +141,7 @@ describe('LeaderElection', () => {
     expect(stored?.spec.leaseTransitions).to.equal(1);
   });
 
-  it('takes over from one that vanished when the lease has not changed for its duration, not before', async () => {
+  it('acquires an abandoned lease after its duration without a change, and not before', async () => {
     const first = await join('a');
     await join('b');
     await pass(4_000);
@@ -181,7 +181,7 @@ describe('LeaderElection', () => {
     expect(acting()).to.deep.equal(['b']);
   });
 
-  it('counts from the begin of a renewal whose response is slow', async () => {
+  it('counts the renew deadline from the start of a slow renewal', async () => {
     const first = await join('a');
     await join('b');
     await pass(3_900);
@@ -200,7 +200,7 @@ describe('LeaderElection', () => {
     expect(first.isActing).to.equal(false);
   });
 
-  it('stops at its next renewal when somebody gave the lease to another', async () => {
+  it('stops at its next renewal when another client changed the holder', async () => {
     const first = await join('a');
     await pass(3_900);
     if (stored) stored = { version: stored.version + 1, spec: { ...stored.spec, holderIdentity: 'other' } };
@@ -209,7 +209,7 @@ describe('LeaderElection', () => {
     expect(first.election.holder).to.equal('other');
   });
 
-  it('stands again after it has lost the lease', async () => {
+  it('becomes a candidate again after it has lost the lease', async () => {
     const first = await join('a');
     const second = await join('b');
     await pass(4_000);
@@ -229,7 +229,7 @@ describe('LeaderElection', () => {
     expect(second.reasons).to.deep.equal(['program is shutting down']);
   });
 
-  it('has two that come at once find out who is first without a word', async () => {
+  it('elects one of two simultaneous candidates without a log line', async () => {
     const both = await Promise.all(['a', 'b'].map((identity) => Candidate.join(identity, server.url)));
     for (const candidate of both) candidates.push(stack.use(candidate));
     await pass(10_000);
@@ -243,7 +243,7 @@ describe('LeaderElection', () => {
     [60, 60_000],
     [1, 15_000],
   ] as const) {
-    it(`takes a lease of ${leaseDurationSeconds} s whose holder is silent after ${takenAfterMs / 1000} s`, async () => {
+    it(`acquires a lease of ${leaseDurationSeconds} s with a silent holder after ${takenAfterMs / 1000} s`, async () => {
       const spec = { holderIdentity: 'other', leaseDurationSeconds };
       stored = { version: 1, spec };
       await join('a');
@@ -266,7 +266,7 @@ describe('LeaderElection', () => {
     expect(stored?.spec.holderIdentity).to.equal('a');
   });
 
-  it('says that it cannot give the lease back where the API server is silent', async () => {
+  it('logs that it cannot release the lease while the API server is silent', async () => {
     const first = await join('a');
     await pass(1_000);
     cutOff('a');
@@ -278,7 +278,7 @@ describe('LeaderElection', () => {
     expect(more).to.deep.equal([]);
   });
 
-  it('leaves the lease to one who took it as it was given back', async () => {
+  it('does not release a lease that another has acquired meanwhile', async () => {
     const first = await join('a');
     await pass(1_000);
     isContended = true;
@@ -287,7 +287,7 @@ describe('LeaderElection', () => {
     expect(first.logger.lines.map(({ message }) => message)).to.deep.equal(['Elected leader']);
   });
 
-  it('gives the lease back when leading fails, and says so', async () => {
+  it('releases the lease when leading fails, and logs that', async () => {
     const first = await join('a');
     await pass(1_000);
     first.fail?.(new Error('broken'));
@@ -311,7 +311,7 @@ describe('LeaderElection', () => {
     expect(acting()).to.deep.equal(['a']);
   });
 
-  it('keeps at most one acting, whichever is paused, cut off or ended', async () => {
+  it('has at most one acting leader, whichever process is paused, disconnected or stopped', async () => {
     let draw = 0;
     const random = () => seededFraction(7, draw++);
     for (const identity of ['a', 'b', 'c']) await join(identity);
@@ -460,7 +460,7 @@ class CountedClient extends ApiClient {
 }
 
 describe('addLeaderElectionSeries', () => {
-  it('tells at each scrape whether this process leads', async () => {
+  it('reports at each scrape whether this process leads', async () => {
     const registry = new Registry();
     const election = { isLeader: false };
     addLeaderElectionSeries({ registry, name: 'autoscaler', election });

@@ -21,7 +21,7 @@ describe('LeaseLock', () => {
     lock.acquireOrRenew({ signal: new AbortController().signal, timeoutMs: 10_000 });
   const spec = async () => ((await served.api.getJson(PATH, {})) as { spec: Record<string, unknown> }).spec;
 
-  it('makes a lease where there is none, and keeps since when it has it', async () => {
+  it('creates a missing lease, and preserves its acquire time', async () => {
     const lock = lockOf('a');
     expect(lock.holder).to.equal(undefined);
     expect(await hold(lock)).to.equal(true);
@@ -33,7 +33,7 @@ describe('LeaseLock', () => {
     expect([lock.holder, lock.heldSince]).to.deep.equal(['a', acquireTime]);
   });
 
-  it('leaves a holder alone that renews, and takes over from one that was not heard of for the duration', async () => {
+  it('does not acquire a renewed lease, but one without renewals for its duration', async () => {
     const [a, b] = [lockOf('a'), lockOf('b')];
     await hold(a);
     expect(await hold(b)).to.equal(false);
@@ -49,7 +49,7 @@ describe('LeaseLock', () => {
     expect(await hold(a)).to.equal(false);
   });
 
-  it('takes over from one that vanished though somebody labels its lease again and again', async () => {
+  it('acquires an abandoned lease although its labels change repeatedly', async () => {
     const [a, b] = [lockOf('a'), lockOf('b')];
     await hold(a);
     expect(await hold(b)).to.equal(false);
@@ -82,7 +82,7 @@ describe('LeaseLock', () => {
     }
   });
 
-  it('lets others take at once what was released, and releases nothing of theirs', async () => {
+  it('lets others acquire a released lease at once, and releases no lease of theirs', async () => {
     const [a, b] = [lockOf('a'), lockOf('b')];
     await hold(a);
     await b.release();

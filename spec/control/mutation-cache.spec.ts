@@ -42,7 +42,7 @@ describe('MutationCache', () => {
       expect(cache.latest(KEY, first)).to.equal(first);
     });
 
-  it('knows its own versions from those of others, when the informer shows them, too', () => {
+  it('distinguishes its own versions from those of others, also once the informer has them', () => {
     expect(cache.isOwn(KEY, second)).to.equal(false);
     cache.record(KEY, second);
     expect([first, second, third].map((one) => cache.isOwn(KEY, one))).to.deep.equal([false, true, false]);
@@ -53,7 +53,7 @@ describe('MutationCache', () => {
     expect(cache.isOwn(KEY, second)).to.equal(false);
   });
 
-  it('forgets its own version of an object that is gone, or that has another of its name', () => {
+  it('evicts its own version of an object that was deleted, or created again', () => {
     for (const observed of [undefined, widget('10', 'other')]) {
       cache.record(KEY, second);
       cache.latest(KEY, observed);

@@ -84,7 +84,7 @@ describe('ScaleClient', () => {
     ]);
   });
 
-  it('finds a target whose group version is gone where its kind is served now', async () => {
+  it('finds a target with a removed group version in the one that is served now', async () => {
     const scale = await scales.get({ ...WEB, apiVersion: 'extensions/v1beta1' });
     expect(scale.resource).to.include({ group: 'apps', version: 'v1' });
     expect(await scales.set(scale, 3, CAUSE)).to.have.property('specReplicas', 3);
@@ -119,7 +119,7 @@ describe('ScaleClient', () => {
     });
   }
 
-  it('tells a target that cannot be scaled from one that is not there', async () => {
+  it('distinguishes a target that cannot be scaled from a missing one', async () => {
     const widget = await scales
       .get({ ...WEB, apiVersion: 'example.com/v1', kind: 'Widget' })
       .catch((e: unknown) => e);

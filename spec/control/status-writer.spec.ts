@@ -46,7 +46,7 @@ describe('StatusWriter', () => {
     expect(await writer.apply(widget, {})).to.equal(widget);
   });
 
-  it("takes away what it wrote before, and keeps what is others'", async () => {
+  it('removes fields that it wrote before, and preserves those of others', async () => {
     const first = await writer.apply(widget, { size: 3, note: 'growing' });
     const other = new StatusWriter<object, Widget>({
       client: served.widgets,
@@ -87,7 +87,7 @@ describe('StatusWriter', () => {
     });
   });
 
-  it('takes over a field that another has written', async () => {
+  it('takes ownership of a field that another manager has written', async () => {
     const theirs = await new StatusWriter<object, Widget>({
       client: served.widgets,
       fieldManager: 'other',
@@ -106,7 +106,7 @@ describe('StatusWriter', () => {
     expect(await served.widgets.get(NAME)).not.to.have.property('status');
   });
 
-  it('writes no empty texts, which Kubernetes 1.20 takes for nulls and refuses', async () => {
+  it('writes no empty strings, which Kubernetes 1.20 turns into nulls and refuses', async () => {
     const scenario = { nodes: 0, kubernetesMinor: 20 };
     await using old = await startSimulatedApiServer({ definitions: [DEFINITION], scenario });
     await using api = new ApiClient({ access: await old.access(), clock: old.clock, userAgent: 'spec' });
@@ -126,7 +126,7 @@ describe('StatusWriter', () => {
     expect(await over.applyOver(after, { ...status, selector: null })).to.equal(after);
   });
 
-  it('writes nothing where nothing changed with Kubernetes 1.20, which does not tell by which subresource', async () => {
+  it('writes nothing for an unchanged status with Kubernetes 1.20, whose entries have no subresource', async () => {
     const scenario = { nodes: 0, kubernetesMinor: 20 };
     await using old = await startSimulatedApiServer({ definitions: [DEFINITION], scenario });
     await using api = new ApiClient({ access: await old.access(), clock: old.clock, userAgent: 'spec' });
@@ -144,14 +144,14 @@ describe('StatusWriter', () => {
   });
 
   describe('applyOver', () => {
-    it('writes over the status that it follows from, whatever else of the object has changed', async () => {
+    it('writes over the status that was read, whatever else of the object has changed', async () => {
       const first = await writer.applyOver(widget, { size: 3 });
       await served.widgets.patch(NAME, { type: 'merge', body: { spec: { size: 5 } } });
       const after = await writer.applyOver(first, { size: 4 });
       expect(after).to.deep.include({ spec: { size: 5 }, status: { size: 4 } });
     });
 
-    it('gives up after five attempts where somebody changes the object before each', async () => {
+    it('fails after five attempts when the object changes before each', async () => {
       let attempts = 0;
       const signals = new Set<AbortSignal | undefined>();
       const conflicting = {
@@ -205,7 +205,7 @@ describe('StatusWriter', () => {
   });
 
   describe('merge', () => {
-    it('changes the fields that differ from what was read, and removes what is left out', async () => {
+    it('writes the difference to the status that was read, including removals', async () => {
       const first = await writer.apply(widget, { size: 3, note: 'growing' });
       await served.widgets.patch(NAME, { type: 'merge', body: { status: { theirs: true } } }, STATUS);
       const after = await writer.merge(first, { size: 4, note: '' });
@@ -239,7 +239,7 @@ describe('StatusWriter', () => {
       expect(await served.widgets.get(NAME)).to.deep.equal(second);
     });
 
-    it('takes for the same what the kind does', async () => {
+    it('treats statuses as equal by the rule of the kind', async () => {
       const sizesAlone = new StatusWriter<Sized, Widget>({
         ...{ client: served.widgets, fieldManager: 'spec', clock: systemClock },
         isSame: (one, other) => one?.size === other?.size,
@@ -253,7 +253,7 @@ describe('StatusWriter', () => {
 });
 
 describe('plainStatus', () => {
-  it('leaves out what is empty, at any depth, and keeps zeros and the places of a list', () => {
+  it('omits empty values at any depth, and preserves zeros and positions in lists', () => {
     const status = {
       ...{ authenticationsTypes: '', triggersTypes: 'cron', resourceMetricNames: [], names: ['a', ''] },
       ...{ scaleTargetGVKR: { group: '', version: 'v1' }, triggersActivity: {}, hpaName: undefined },
@@ -270,7 +270,7 @@ describe('plainStatus', () => {
 });
 
 describe('mergePatch', () => {
-  it('says null of what is gone, at any depth', () => {
+  it('sets removed fields to null at any depth', () => {
     const before = { a: '', health: { x: { count: 1 }, y: { count: 2 } }, names: ['n'] };
     const after = { health: { y: { count: 3 } }, names: [] };
     expect(mergePatch(before, after)).to.deep.equal({

@@ -6,7 +6,7 @@ const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 describe('leadTogether', () => {
-  it('ends all when one fails, and tells why once nothing acts any more', async () => {
+  it('aborts all when one fails, and throws its error once nothing acts', async () => {
     const ended: string[] = [];
     const winding = Promise.withResolvers<void>();
     const failed = errorOf(
@@ -36,7 +36,7 @@ describe('leadTogether', () => {
     expect(ended).to.deep.equal(['told', 'ended', 'failed']);
   });
 
-  it('comes back without a word when it is to end, and lets what ended by itself be', async () => {
+  it('resolves when it is aborted, and ignores subsystems that ended by themselves', async () => {
     const ending = new AbortController();
     let isOver = false;
     const running = leadTogether([{ lead: untilAborted }, { lead: async () => {} }], ending.signal).then(
@@ -50,7 +50,7 @@ describe('leadTogether', () => {
     await running;
   });
 
-  it('takes the reason of its signal for no failure', async () => {
+  it('does not treat the reason of its signal as a failure', async () => {
     const signal = AbortSignal.abort(new Error('lease is lost'));
     await leadTogether([{ lead: async (own) => own.throwIfAborted() }], signal);
   });

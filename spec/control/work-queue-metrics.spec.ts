@@ -30,7 +30,7 @@ describe('WorkQueueSeries', () => {
     }
   });
 
-  it('counts what was added once, what is in the queue, and how long it waited and was worked on', async () => {
+  it('counts adds once, depth, and durations in the queue and of processing', async () => {
     for (const key of ['a', 'b', 'a']) queue.add(key);
     expect(await served('workqueue_depth')).to.equal(2);
     expect(await served('workqueue_adds_total')).to.equal(2);
@@ -55,7 +55,7 @@ describe('WorkQueueSeries', () => {
     expect(await served('workqueue_depth')).to.equal(0);
   });
 
-  it('counts what comes back after a failure', async () => {
+  it('counts retries after failures', async () => {
     queue.addRateLimited('a');
     expect(await served('workqueue_retries_total')).to.equal(1);
     expect(await served('workqueue_adds_total')).to.equal(0);

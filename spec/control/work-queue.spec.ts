@@ -30,13 +30,13 @@ describe('WorkQueue', () => {
     return key;
   }
 
-  it('gives each key once, however often it was added, in the order of their first adding', async () => {
+  it('returns each key once, however often it was added, in the order of first adds', async () => {
     for (const key of ['b', 'a', 'b', 'c', 'a']) queue.add(key);
     expect(queue.depth).to.equal(3);
     expect(await takeAll()).to.deep.equal(['b', 'a', 'c']);
   });
 
-  it('lets one who takes wait for the next key', async () => {
+  it('lets a worker wait for the next key', async () => {
     const taken = [queue.take(), queue.take()];
     queue.add('a');
     queue.add('b');
@@ -44,7 +44,7 @@ describe('WorkQueue', () => {
     for (const key of ['a', 'b']) queue.done(key);
   });
 
-  it('gives nobody a key that is worked on, and gives it again afterwards if it was added meanwhile', async () => {
+  it('gives no worker a key that is being processed, and queues it again if it was added meanwhile', async () => {
     queue.add('a');
     expect(await queue.take()).to.equal('a');
     queue.add('a');
@@ -84,7 +84,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(0);
   });
 
-  it('lets a key that fails wait twice as long each time, up to 1,000 s, until it is forgotten', async () => {
+  it('doubles the delay of a failing key up to 1,000 s, until it is forgotten', async () => {
     const delays: number[] = [];
     for (let failure = 0; failure < 20; failure++) delays.push(await delayOfFailure('a'));
     expect(delays.slice(0, 5)).to.deep.equal([5, 10, 20, 40, 80]);
@@ -95,7 +95,7 @@ describe('WorkQueue', () => {
     expect(await delayOfFailure('a')).to.equal(5);
   });
 
-  it('lets 100 failures of a namespace come back at once, then 10 a second, and those of others meanwhile', async () => {
+  it('retries 100 failures of a namespace at once, then 10 a second, and those of others meanwhile', async () => {
     for (let index = 0; index < 120; index++) queue.addRateLimited(`many/${index}`);
     queue.addRateLimited('other/a');
     await clock.advance(5);
@@ -107,7 +107,7 @@ describe('WorkQueue', () => {
     expect((await takeAll()).slice(0, 2)).to.deep.equal(['many/0', 'other/a']);
   });
 
-  it('gives the keys of namespaces out round robin', async () => {
+  it('processes the keys of namespaces round robin', async () => {
     for (const key of ['many/a', 'many/b', 'many/c', 'other/a', 'third/a', 'other/b']) queue.add(key);
     expect(await takeAll()).to.deep.equal(['many/a', 'other/a', 'third/a', 'many/b', 'other/b', 'many/c']);
   });
@@ -140,7 +140,7 @@ describe('WorkQueue', () => {
     await shared.shutDown();
   });
 
-  it('gives nothing more once it is shut down, and says when the last key is done', async () => {
+  it('returns no more keys once it is shut down, and resolves when the last key is done', async () => {
     queue.add('a');
     queue.add('b');
     queue.addAfter('c', 1000);
@@ -161,7 +161,7 @@ describe('WorkQueue', () => {
     await drained;
   });
 
-  it('gives out what is ready when it is shut down to be drained', async () => {
+  it('returns ready keys when it is shut down with keepReady', async () => {
     queue.add('a');
     queue.add('b');
     let isDrained = false;
@@ -179,13 +179,13 @@ describe('WorkQueue', () => {
     await drained;
   });
 
-  it('lets those go who wait for a key when it is shut down', async () => {
+  it('resolves waiting workers when it is shut down', async () => {
     const waiting = [queue.take(), queue.take()];
     await queue.shutDown();
     expect(await Promise.all(waiting)).to.deep.equal([undefined, undefined]);
   });
 
-  it('gives a key once more that was added while it was worked on, though it is shut down to be drained', async () => {
+  it('returns a key again that was added while it was processed, even during a shutdown with keepReady', async () => {
     queue.add('a');
     expect(await queue.take()).to.equal('a');
     queue.add('a');
@@ -197,7 +197,7 @@ describe('WorkQueue', () => {
     await drained;
   });
 
-  it('loses no key and gives none to two, whatever the workers do', async () => {
+  it('loses no key and processes none concurrently, whatever the workers do', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ kind: fc.constant('after' as const), key: fc.constantFrom('a', 'b', 'c') }),
@@ -244,7 +244,7 @@ describe('WorkQueue', () => {
     );
   });
 
-  it('gives many keys in the order in which they came', async () => {
+  it('returns many keys in the order of adds', async () => {
     const keys = Array.from({ length: 5000 }, (_, index) => `${index}`);
     for (const key of keys.slice(0, 3000)) queue.add(key);
     const taken: string[] = [];

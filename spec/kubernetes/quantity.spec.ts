@@ -135,7 +135,7 @@ describe('Quantity', () => {
     }
   });
 
-  it('rounds what is finer than a billionth away from zero, and cuts what is too great', () => {
+  it('rounds fractions of a billionth away from zero, and caps large amounts', () => {
     for (const [written, form] of [
       ['0.1n', '1n'],
       ['-0.1n', '-1n'],
@@ -270,7 +270,7 @@ describe('parseNanos', () => {
     it(`refuses ${JSON.stringify(text)}`, () => expect(() => parseNanos(text)).to.throw(QuantityError));
   }
 
-  it('cuts what is beyond the greatest quantity, before it becomes large', () => {
+  it('caps amounts above the largest quantity before they become large integers', () => {
     for (const text of ['1e400', '1e1000', '9223372036854775808']) {
       expect(parseNanos(text)).to.equal((2n ** 63n - 1n) * 10n ** 9n);
     }
@@ -323,7 +323,7 @@ describe('formatThousandths', () => {
     it(`writes ${text}`, () => expect(formatThousandths(thousandths)).to.equal(text));
   }
 
-  it('writes what is read as the same', () => {
+  it('formats the parsed value', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (thousandths) => {
         expect(parseThousandths(formatThousandths(thousandths))).to.equal(thousandths);

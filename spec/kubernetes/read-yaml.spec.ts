@@ -29,21 +29,21 @@ describe('readYaml', () => {
     ],
     ['levels without an end', '{a: '.repeat(8192), 'more than 256 levels of nesting in line 1'],
   ] as const) {
-    it(`refuses ${what}, and says in which line without a word of it`, () => {
+    it(`refuses ${what}, with the line but without the content`, () => {
       expect(() => readYaml(text)).to.throw(YamlError, message);
     });
   }
 
-  it('takes for different keys what is of different types, and keys of different mappings', () => {
+  it('distinguishes keys of different types, and keys of different mappings', () => {
     expect(readYaml('a: {1: b, "1": c}')).to.deep.equal({ a: { 1: 'c' } });
     expect(readYaml('- {a: 1}\n- {a: 2, b: {a: 3}}')).to.deep.equal([{ a: 1 }, { a: 2, b: { a: 3 } }]);
   });
 
-  it('takes the first of several documents where it is told to', () => {
+  it('returns the first of several documents with takesFirst', () => {
     expect(readYaml('a: 1\n---\nb: 2\n', { takesFirst: true })).to.deep.equal({ a: 1 });
   });
 
-  it('follows aliases as far as it is told to', () => {
+  it('expands aliases up to the given number', () => {
     const text = 'a: &a [1]\nb: *a\n';
     expect(() => readYaml(text)).to.throw(YamlError, /^bad alias in line 2$/);
     expect(readYaml(text, { maxAliasCount: 100 })).to.deep.equal({ a: [1], b: [1] });
@@ -67,7 +67,7 @@ describe('readYaml', () => {
     });
   }
 
-  it('says what else is wrong in the words of the package, which has none of the text', () => {
+  it('reports other errors with the message of the package, without the content', () => {
     const error = errorOf(() => readYaml('%YAML 1.1\n---\na: {<<: hunter2secret}\n'));
     expect(error?.message).to.equal('Merge sources must be maps or map aliases');
     expect(inspect(error)).not.to.contain('hunter2secret');

@@ -3,7 +3,7 @@ import { isMisspelling, readScaledHpa } from '#lib/metrics-adapter/collected-met
 import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
 
 describe('readScaledHpa', () => {
-  it('keeps what collectors need, and no other annotations', () => {
+  it('returns the fields that collectors need, and no other annotations', () => {
     const annotations = { 'metric-config.pods.a.b/c': 'd', 'metric-config/collectors': '[]', other: 'e' };
     const service = { apiVersion: 'v1', kind: 'Service', name: 's' };
     const metrics = [externalMetric('x', { a: 'b' }), objectMetric('o', service), podsMetric('p')];
@@ -23,7 +23,7 @@ describe('readScaledHpa', () => {
     });
   });
 
-  it('knows how many replicas the target has, or is to have where these are more', () => {
+  it('returns the larger of current and desired replicas', () => {
     const replicasOf = (status: object) =>
       readScaledHpa({ ...hpaObject({ metrics: [externalMetric('x')] }), status })?.replicas;
     expect(replicasOf({ currentReplicas: 1, desiredReplicas: 5 })).to.equal(5);
@@ -47,7 +47,7 @@ describe('readScaledHpa', () => {
       expect(readScaledHpa(value)).to.equal(undefined);
   });
 
-  it('keeps annotations that were to configure a metric and are misspelt, to be told', () => {
+  it('returns misspelled configuration annotations, to report them', () => {
     const annotations = {
       'metrics-config.external.x.prometheus/query': 'up',
       'metric-configs/collectors': '[]',

@@ -64,7 +64,7 @@ describe('docs/reference/annotations.md', () => {
         expect(PAGE, `${setting} of ${name}`).to.include(`| \`${setting}\` | ${description} |`);
   });
 
-  it('has an example of every collector that gives what is said of it', async () => {
+  it('has a working example of every collector', async () => {
     const seen = new Set<string>();
     for (const text of BLOCKS.filter((one) => one.startsWith('- {'))) {
       const list = text
@@ -88,7 +88,7 @@ describe('docs/reference/annotations.md', () => {
     expect(await numberOf(hpaObject({ ...metadata, ...spec }))).to.equal(42);
   });
 
-  it('has a schedule that has its values at the times that it says', async () => {
+  it('has a schedule with its values at the documented times', async () => {
     const text = BLOCKS.find((one) => one.startsWith('type: Object\n')) ?? '';
     const hpa = hpaObject({ metrics: [parse(text)] });
     for (const [time, value] of [

@@ -22,7 +22,7 @@ const mapper = { findExact: async () => HPAS } as never;
 
 const INTERVALS = { defaultIntervalMs: 60_000, metricsTtlMs: 900_000, relistMs: 60_000 };
 
-describe('metricsAdapter, whose Prometheus refuses a query', () => {
+describe('metricsAdapter, with a Prometheus that refuses a query', () => {
   it('serves the cause without credentials, and records one event on the HPA each time it begins', async () => {
     await using stack = new AsyncDisposableStack();
     let isRefusing = true;
@@ -105,7 +105,7 @@ function errorMessageOf(read: () => unknown): string {
 
 describe('metricsAdapter', () => {
   for (const isReporting of [true, false])
-    it(`logs a metric that cannot be collected, and ${isReporting ? 'tells an event of it, as the leader does' : 'leaves the event of it to the leader'}`, async () => {
+    it(`logs a metric that cannot be collected, and ${isReporting ? 'records an event, as the leader does' : 'leaves the event to the leader'}`, async () => {
       const hpa = hpaObject({ metrics: [externalMetric('bad', { type: 'strict' })] });
       await using served = await startListingServer(
         JSON.stringify({ metadata: { resourceVersion: '5' }, items: [hpa] }),

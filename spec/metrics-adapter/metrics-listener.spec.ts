@@ -36,7 +36,7 @@ describe('listenForMetrics', () => {
     return registry;
   };
 
-  it('writes the series once for all who ask at the same time', async () => {
+  it('formats the series once for concurrent requests', async () => {
     const registry = new Registry();
     const written = Promise.withResolvers<string>();
     let count = 0;
@@ -53,7 +53,7 @@ describe('listenForMetrics', () => {
     expect(count).to.equal(1);
   });
 
-  it('cuts off who asks more than a hundred times without reading', async () => {
+  it('cuts off a client that sends more than a hundred requests without reading', async () => {
     await using server = await listenForMetrics(
       { host: '127.0.0.1', port: 0 },
       { registry: new Registry(), clock: new ManualClock() },
@@ -65,7 +65,7 @@ describe('listenForMetrics', () => {
     expect(other.status).to.equal(404);
   });
 
-  it('has a place for who asks from another address than the one that holds all 64 places', async () => {
+  it('admits another address while one address has all 64 connections', async () => {
     await using server = await listenForMetrics(
       { host: '127.0.0.1', port: 0 },
       { registry: new Registry(), clock: new ManualClock() },
@@ -86,7 +86,7 @@ describe('listenForMetrics', () => {
     for (const socket of holding) socket.destroy();
   });
 
-  it('cuts off who does not take the series within 10 s', async () => {
+  it('cuts off a client that does not read the series within 10 s', async () => {
     const clock = new ManualClock();
     await using server = await listenForMetrics(
       { host: '127.0.0.1', port: 0 },

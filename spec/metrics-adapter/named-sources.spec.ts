@@ -51,7 +51,7 @@ describe('namedSources', () => {
 });
 
 describe('namedSources, of InfluxDB', () => {
-  it('has it shown the token of a metric that has its own, with the certificate of all, and asked for its organization', async () => {
+  it('sends the token and organization of the metric, with the shared client certificate', async () => {
     await using system = await setUp();
     await using named = await system.open('influxdb');
     const ask = async (own: InfluxdbAccount) => {
@@ -73,7 +73,7 @@ describe('namedSources, of InfluxDB', () => {
 });
 
 describe('openTlsFolder', () => {
-  it('tells which flag names a folder that is not there, and for which source', async () => {
+  it('names the flag and the source of a missing folder', async () => {
     await using system = await setUp();
     await rm(system.folder, { recursive: true });
     expect(await errorOf(system.open('prometheus'))).to.equal(

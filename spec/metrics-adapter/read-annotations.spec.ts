@@ -22,7 +22,7 @@ describe('parseAnnotationKey', () => {
       expect(parseAnnotationKey(`metric-config.${type}.a.b/c`)).to.have.property('type', undefined);
   });
 
-  it('takes no key of another form', () => {
+  it('ignores keys of another form', () => {
     for (const key of [
       '',
       'metric-config.pods.a.b',
@@ -36,7 +36,7 @@ describe('parseAnnotationKey', () => {
       expect(parseAnnotationKey(key), key).to.equal(undefined);
   });
 
-  it('knows each key that it reads for one that configures', () => {
+  it('recognizes each key that it reads as a configuration key', () => {
     const word = fc.stringMatching(/^[a-z-]+$/);
     fc.assert(
       fc.property(word, word, word, (metric, collector, setting) => {
@@ -70,7 +70,7 @@ describe('readAnnotations', () => {
     expect(settingsOf(read)).to.deep.equal({ query: 'up' });
   });
 
-  it('takes an interval of 0 for the default', () => {
+  it('treats an interval of 0 as the default', () => {
     const [read] = readAnnotations({ 'metric-config.external.a.b/interval': '0s' });
     expect(configOf(read)).not.to.have.property('intervalMs');
   });
@@ -135,7 +135,7 @@ describe('readAnnotations', () => {
     );
   });
 
-  it("takes nobody else's annotation for a misspelt one", () => {
+  it('does not treat annotations of others as misspelled', () => {
     for (const key of [
       'metrics-config.example.com/external',
       'metrics-config/checksum',

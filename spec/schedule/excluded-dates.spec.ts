@@ -41,7 +41,7 @@ describe('excludeDates', () => {
     expect(without('@yearly', ['1 1 *']).next(1.7e12)).to.equal(undefined);
   });
 
-  it('gives up after five years, not after as many activations as these have days', () => {
+  it('stops after five years, not after as many activations as these have days', () => {
     const calls = { next: 0, previous: 0 };
     const yearly = parseSchedule('@yearly', { timeZone: 'UTC', anchorMs: 0 });
     const counted = {
@@ -106,7 +106,7 @@ describe('parseExcludedDays', () => {
     );
   });
 
-  it('takes 732 of them, and looks days up as fast as among a few', async () => {
+  it('accepts 732 of them, and finds days as fast as among a few', async () => {
     const patterns = Array.from(
       { length: 731 },
       (_, index) => `30 2 ${1 + (index % 6)}${' '.repeat(index % 99)}`,

@@ -10,7 +10,7 @@ import { CRON_DIFFERENCES, compareCronVector, parseCronVectors } from '#spec/sup
 const UTC = { timeZone: 'UTC', anchorMs: 0, excludeDates: [] };
 
 describe('Schedules', () => {
-  it('reads a schedule once that is asked for again, and another where its zone, its days or its beginning differ', () => {
+  it('parses a repeated schedule once, and another one for a different zone, exclusion or anchor', () => {
     const schedules = new Schedules();
     const first = schedules.read('@daily', UTC);
     expect(schedules.read('@daily', { ...UTC, anchorMs: 9 })).to.equal(first);
@@ -21,7 +21,7 @@ describe('Schedules', () => {
     expect(schedules.read('@every 7s', { ...UTC, anchorMs: 9 })).not.to.equal(every);
   });
 
-  it('keeps those that were asked for lately, and no more than ten thousand', () => {
+  it('caches the ten thousand most recently used ones', () => {
     const schedules = new Schedules();
     const read = (second: number) =>
       schedules.read(
@@ -37,7 +37,7 @@ describe('Schedules', () => {
     expect(read(1).next(0)).to.equal(once.next(0));
   });
 
-  it('holds thousands of them in little memory', () => {
+  it('caches thousands of them in little memory', () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const schedules = new Schedules();
@@ -64,7 +64,7 @@ describe('Schedules', () => {
     expect(thrown[1]).to.equal(thrown[0]);
   });
 
-  it('holds long lists of excluded dates in little memory', () => {
+  it('caches long lists of excluded dates in little memory', () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const schedules = new Schedules();
@@ -91,7 +91,7 @@ describe('parseSchedule', () => {
     }),
   );
 
-  it('gives the recorded activations, but for the deliberate differences', () => {
+  it('returns the recorded activations, except for deliberate differences', () => {
     expect(comparisons.filter(({ outcome }) => outcome === 'differs')).to.deep.equal([]);
     expect(comparisons).to.have.length.above(1900);
   });
@@ -107,14 +107,14 @@ describe('parseSchedule', () => {
     expect(rows.map(([, name, count]) => [name, count])).to.deep.equal(counted);
   });
 
-  it('takes five fields as CronJob does', () => {
+  it('accepts five fields as CronJob does', () => {
     expect(nextOf('30 9 * * MON-FRI', 'Asia/Shanghai', 2)).to.deep.equal([
       '2026-07-16T01:30:00.000Z',
       '2026-07-17T01:30:00.000Z',
     ]);
   });
 
-  it('counts @every from its anchor, whatever moment it is asked about', () => {
+  it('counts @every from its anchor, whatever the time', () => {
     const schedule = parseSchedule('@every 90s', { timeZone: 'UTC', anchorMs: NOW_MS });
     expect(schedule.next(NOW_MS + 1000)).to.equal(NOW_MS + 90_000);
     expect(schedule.next(NOW_MS - 1_000_000)).to.equal(NOW_MS + 90_000);
@@ -164,7 +164,7 @@ describe('parseSchedule', () => {
     ['a leap day', '0 0 0 29 2 *', ['2028-02-29T00:00:00.000Z']],
     ['the last second of a year', '59 59 23 31 12 *', ['2026-12-31T23:59:59.000Z']],
   ] as const) {
-    it(`knows when ${what} is due`, () => expect(nextOf(text, 'UTC', 1)).to.deep.equal(next));
+    it(`computes when ${what} is due`, () => expect(nextOf(text, 'UTC', 1)).to.deep.equal(next));
   }
 });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { deal } from '../../scripts/deal-specs.ts';
 
 describe('deal', () => {
-  it('gives each process about as much to do, in the given order', () => {
+  it('gives each process about the same total, in the given order', () => {
     const durations = { a: 1_000, b: 9_000, c: 4_000, d: 5_000, e: 1_000 };
     const shares = deal(['a', 'b', 'c', 'd', 'e'], { processes: 2, durations });
     expect(shares).to.deep.equal([

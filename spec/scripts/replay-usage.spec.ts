@@ -7,7 +7,7 @@ describe('programs that replay recordings', () => {
     ['scripts/replay-cron.ts', 'replay-cron', 'FILE'],
     ['spec/conformance/custom-metrics/main.ts', 'replay-custom-metrics', 'FOLDER'],
   ] as const) {
-    it(`has ${name} tell its usage when asked, and when given none or two`, () => {
+    it(`prints the usage of ${name} on request, and for zero or two arguments`, () => {
       const run = (...argv: string[]) => {
         const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...argv], {
           encoding: 'utf8',

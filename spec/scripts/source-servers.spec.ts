@@ -16,7 +16,7 @@ describe('source-servers.sh', () => {
     expect(await readFile(join(machine.path, 'called'), 'utf8').catch(() => 'never')).to.equal('never');
   });
 
-  it('says which specs are skipped, and fails not, where another than root runs it', async () => {
+  it('lists the skipped specs, and succeeds, when another user than root runs it', async () => {
     await using machine = await machineWithoutTools();
     await program(machine, 'apt-get', 'exit 0');
     await program(machine, 'id', 'echo 1000');
@@ -28,7 +28,7 @@ describe('source-servers.sh', () => {
     );
   });
 
-  it('installs what is missing while no package may start a server, and has none start later', async () => {
+  it('installs missing packages without starting servers, now or later', async () => {
     await using machine = await machineWithoutTools();
     await program(machine, 'id', 'echo 0');
     await program(machine, 'apt-get', `echo "$@" >>${machine.path}/called; test -e "$POLICY_FILE"`);

@@ -17,7 +17,7 @@ describe('parseDecimal', () => {
     expect(parseDecimal(`1${'0'.repeat(308)}.${'0'.repeat(20)}`)).to.equal(1e308);
   });
 
-  it('takes nothing else for a number', () => {
+  it('rejects other values as a number', () => {
     const others = [
       '',
       ' ',
@@ -45,13 +45,13 @@ describe('parseDecimal', () => {
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 describe('measuredAt', () => {
-  it('takes times from 1970 to 9999, in whole milliseconds', () => {
+  it('accepts times from 1970 to 9999, in whole milliseconds', () => {
     expect(measuredAt(0)).to.deep.equal({ takenAtMs: 0 });
     expect(measuredAt(1767225600123.4)).to.deep.equal({ takenAtMs: 1767225600123 });
     expect(measuredAt(LAST_MS)).to.deep.equal({ takenAtMs: LAST_MS });
   });
 
-  it('takes no other', () => {
+  it('rejects other times', () => {
     for (const timeMs of [-1, LAST_MS + 1, 1e300, Number.POSITIVE_INFINITY, Number.NaN])
       expect(measuredAt(timeMs)).to.deep.equal({});
   });

@@ -54,7 +54,7 @@ describe('Secrets', () => {
     expect(new Secrets([]).redact('one\r\n\u001b[31mtwo ')).to.equal('one [31mtwo');
   });
 
-  it('leaves no beginning of a secret where somebody else has cut the text', () => {
+  it('leaves no prefix of a secret in a truncated text', () => {
     const secrets = new Secrets(['abcdefgh']);
     for (const length of [4, 5, 6, 7])
       expect(secrets.redact(`is it ${'abcdefgh'.slice(0, length)}`)).to.equal('is it …');
@@ -80,7 +80,7 @@ describe('Secrets', () => {
         expect(secrets.redact(`${'.'.repeat(before)}${written}`)).not.to.contain(inside);
     });
 
-  it('knows a secret as each of those writes it who escape some of its characters', () => {
+  it('redacts a secret in each escaped form', () => {
     const forms = buildSecretForms(`a<b>c&d"e'f/g h!é~`);
     for (const form of [
       `a<b>c&d\\"e'f/g h!é~`, // JSON
@@ -106,7 +106,7 @@ describe('Secrets', () => {
     expect(forms).to.include(bytes).and.to.include(bytes.toUpperCase());
   });
 
-  it('keeps no more forms of a long secret than of one of a thousand characters', () => {
+  it('has no more forms of a long secret than of one of a thousand characters', () => {
     const charactersOf = (secret: string) =>
       buildSecretForms(secret).reduce((characters, { length }) => characters + length, 0);
     const pem = Array.from({ length: 1000 }, (_, line) => `MIIEvQ+${line}/kqhkiG9w0BAQ`.padEnd(64, 'Z')).join(
@@ -156,7 +156,7 @@ describe('Secrets', () => {
     );
   });
 
-  it('leaves secrets out of errors and their causes, which are themselves where there is none', () => {
+  it('redacts errors and their causes, and returns errors without secrets unchanged', () => {
     const secrets = new Secrets([SECRET]);
     const cause = new Error(`is it ${SECRET}?`);
     const told = secrets.redactError(new Error('Cannot ask', { cause }));
@@ -167,7 +167,7 @@ describe('Secrets', () => {
     expect(secrets.redactError(SECRET).message).to.equal('…');
   });
 
-  it('takes errors that are their own cause', () => {
+  it('accepts errors that are their own cause', () => {
     const error = new Error(SECRET);
     error.cause = error;
     expect(describeError(new Secrets([SECRET]).redactError(error))).not.to.contain('Zq9');

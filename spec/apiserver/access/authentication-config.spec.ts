@@ -42,7 +42,7 @@ async function follow() {
 }
 
 describe('ClusterAuthenticationConfig', () => {
-  it('says once that something cannot be read, and again when that comes again', async () => {
+  it('logs once that a value is invalid, and again when that recurs', async () => {
     await using followed = await follow();
     const broken = { 'client-ca-file': 'none' };
     followed.tell(broken);
@@ -58,7 +58,7 @@ describe('ClusterAuthenticationConfig', () => {
     expect(new Set(followed.reasons())).to.have.property('size', 1);
   });
 
-  it('learns who the front proxy is though it cannot be read who signs for users', async () => {
+  it('reads the front proxy configuration although the client CA is invalid', async () => {
     await using followed = await follow();
     const { clientAuthorities } = followed.config;
     followed.tell({ 'client-ca-file': 'none', 'requestheader-client-ca-file': other.pem });
@@ -92,7 +92,7 @@ describe('the data of extension-apiserver-authentication', () => {
     }
   });
 
-  it('say who the front proxy is and how it speaks', () => {
+  it('contain the front proxy configuration', () => {
     expect(parseRequestHeaderConfig(DATA)).to.deep.include({
       allowedNames: ['a', 'b'],
       headers: {
@@ -108,12 +108,12 @@ describe('the data of extension-apiserver-authentication', () => {
     ).to.deep.equal(['X-Remote-Uid']);
   });
 
-  it('may say that there is none', () => {
+  it('may have no front proxy', () => {
     expect(parseRequestHeaderConfig({ 'client-ca-file': pem })).to.equal(undefined);
     expect(parseClientAuthorities(DATA).certificates).to.have.lengthOf(1);
   });
 
-  it('are refused where they say nothing that can be read', () => {
+  it('are refused when they contain no valid configuration', () => {
     expect(() => parseClientAuthorities({})).to.throw('no certificate found');
     expect(() =>
       parseClientAuthorities(dataOf({ data: Object.create({ 'client-ca-file': pem }) })),

@@ -34,7 +34,7 @@ async function outcomeOf(...methods: readonly AuthenticationMethod[]) {
 }
 
 describe('unionAuthenticator', () => {
-  it('takes the first user that is found, though an attempt before failed', async () => {
+  it('returns the first user that is found, even after a failed attempt', async () => {
     const { user, refusals } = await outcomeOf(
       notTried,
       failing('no'),
@@ -45,7 +45,7 @@ describe('unionAuthenticator', () => {
     expect(refusals).to.deep.equal([]);
   });
 
-  it('takes who tries nothing for anonymous, and refuses whose every attempt fails', async () => {
+  it('treats requests without credentials as anonymous, and refuses requests whose attempts all fail', async () => {
     expect((await outcomeOf(notTried, notTried)).user).to.equal(ANONYMOUS);
     for (const method of [failing, throwing, returning]) {
       expect(await outcomeOf(method('no'), notTried, method('never'))).to.deep.equal({
@@ -55,7 +55,7 @@ describe('unionAuthenticator', () => {
     }
   });
 
-  it('puts whom it finds among the authenticated, once, and never the anonymous', async () => {
+  it('adds the group of authenticated users once, and never to anonymous', async () => {
     const groupsOf = async (user: User) => (await outcomeOf(finding(user))).user?.groups;
     expect(await groupsOf(userOf('a', 'b'))).to.deep.equal(['b', 'system:authenticated']);
     expect(await groupsOf(userOf('a', 'system:authenticated'))).to.deep.equal(['system:authenticated']);
@@ -63,7 +63,7 @@ describe('unionAuthenticator', () => {
     expect(await groupsOf(userOf('system:anonymous'))).to.deep.equal([]);
   });
 
-  it('refuses nobody whose time is up: that is told as such', async () => {
+  it('reports a passed deadline as such, not as a refusal', async () => {
     const late: AuthenticationMethod = () => Promise.reject(timedOut());
     const lateAtOnce: AuthenticationMethod = () => {
       throw timedOut();

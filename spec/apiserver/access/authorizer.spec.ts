@@ -7,7 +7,7 @@ describe('isAlwaysAllowed', () => {
   const isAllowed = (path: string, rules: readonly string[]) =>
     isAlwaysAllowed(parseRequestInfo('GET', path, new URLSearchParams()), parsePathRules(rules));
 
-  it('goes by whole paths, and by beginnings where a star follows', () => {
+  it('matches whole paths, and prefixes with a trailing star', () => {
     expect(isAllowed('/healthz', ['/healthz'])).to.equal(true);
     expect(isAllowed('/healthz/ping', ['/healthz'])).to.equal(false);
     expect(isAllowed('/healthz/ping', ['healthz/*'])).to.equal(true);
@@ -37,13 +37,13 @@ describe('openPaths', () => {
   const isAllowed = async (path: string, verb = 'get') =>
     (await authorizer({ user: ANONYMOUS, info: { isResourceRequest: false, path, verb } })).isAllowed;
 
-  it('lets everybody get and head these paths, without asking', async () => {
+  it('allows every caller to get and head these paths, without a review', async () => {
     expect(await isAllowed('/ui')).to.equal(true);
     expect(await isAllowed('/ui/page.js', 'head')).to.equal(true);
     expect(asked).to.deep.equal([]);
   });
 
-  it('asks about other verbs, and about paths below and beside', async () => {
+  it('reviews other verbs, and paths below and beside these', async () => {
     expect(await isAllowed('/ui', 'post')).to.equal(false);
     for (const path of ['/ui/', '/ui/other.js', '/uid', '/debug/nodes']) {
       expect(await isAllowed(path), path).to.equal(false);

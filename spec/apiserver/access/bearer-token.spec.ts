@@ -30,12 +30,12 @@ describe('bearerTokenAuthenticator', () => {
     'good',
     'Bearer\tgood',
   ]) {
-    it(`takes ${JSON.stringify(header)} for no attempt`, async () => {
+    it(`ignores ${JSON.stringify(header)}`, async () => {
       expect(await userOf(header)).to.equal(undefined);
     });
   }
 
-  it('throws for a token that is nobody’s, and does not say which', async () => {
+  it('throws for an invalid token, without quoting it', async () => {
     const failure = await userOf('Bearer secret').catch((error: Error) => error);
     expect(failure).to.be.instanceOf(Error);
     expect((failure as Error).stack).not.to.contain('secret');

@@ -7,7 +7,7 @@ const within = (bytes: readonly number[] | Uint8Array) => () => refuseExcessive(
 const of = (tag: number, length: number) => der(tag, Buffer.alloc(length));
 
 describe('refuseExcessive', () => {
-  it('takes as many bytes as it is told, and 16 KiB otherwise', () => {
+  it('accepts up to the given number of bytes, and 16 KiB by default', () => {
     const value = of(octets, 100);
     expect(() => refuseExcessive(value, value.length)).not.to.throw();
     expect(() => refuseExcessive(value, value.length - 1)).to.throw('certificate has more than 101 bytes');
@@ -20,7 +20,7 @@ describe('refuseExcessive', () => {
     ['an object identifier', identifier, 64],
     ['an integer', integer, 2048],
   ] as const) {
-    it(`takes ${what} of up to ${most} bytes, wherever it lies`, () => {
+    it(`accepts ${what} of up to ${most} bytes at any position`, () => {
       for (const behind of [0, 127, 128, 300, 5_000]) {
         const nested = (length: number) => der(sequence, of(octets, behind), der(sequence, of(tag, length)));
         expect(within(nested(most)), `${behind}`).not.to.throw();
@@ -31,7 +31,7 @@ describe('refuseExcessive', () => {
     });
   }
 
-  it('does not look into what is no list of values', () => {
+  it('does not descend into primitive values', () => {
     expect(within(der(octets, of(integer, 3_000)))).not.to.throw();
   });
 
@@ -40,7 +40,7 @@ describe('refuseExcessive', () => {
       expect(within([tag, 0x01, 0])).to.throw('certificate has an unsupported tag');
   });
 
-  it('takes lengths of one to four bytes, and none that DER does not know', () => {
+  it('accepts lengths of one to four bytes, and no others', () => {
     for (const length of [[0], [0x81, 0], [0x82, 0, 0], [0x83, 0, 0, 0], [0x84, 0, 0, 0, 0]])
       expect(within([octets, ...length]), `${length}`).not.to.throw();
     for (const length of [[0x80, 0, 0], [0x85, 0, 0, 0, 0, 0], [0xff]])

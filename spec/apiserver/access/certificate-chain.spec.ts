@@ -3,7 +3,7 @@ import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 
 describe('parseCaBundle', () => {
-  it('reads all certificates, whatever stands between them', () => {
+  it('reads all certificates, whatever text is between them', () => {
     const [one, other] = [new TestAuthority('one').pem, new TestAuthority('other').pem];
     const { certificates } = parseCaBundle(`# the first\n${one}\n# the second\n${other}rest`);
     expect(certificates.map(({ subject }) => subject)).to.deep.equal(['CN=one', 'CN=other']);

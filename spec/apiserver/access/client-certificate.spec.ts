@@ -17,7 +17,7 @@ describe('commonNameOf and organizationsOf', () => {
   const certificateOf = (subject: { commonName: string; organizations?: readonly string[] }) =>
     new X509Certificate(authority.leaf({ subject }).cert);
 
-  it('tell who a certificate names, and in which groups', () => {
+  it('returns the user and groups of a certificate', () => {
     for (const organizations of [['a'], ['a', 'system:masters', 'b']]) {
       const certificate = certificateOf({ commonName: 'alice', organizations });
       for (let time = 0; time < 2; time++) {
@@ -27,13 +27,13 @@ describe('commonNameOf and organizationsOf', () => {
     }
   });
 
-  it('tell no groups where there are none, and of each certificate its own', () => {
+  it('returns no groups where there are none, and separate ones for each certificate', () => {
     const [alice, bob] = [certificateOf({ commonName: 'alice' }), certificateOf({ commonName: 'bob' })];
     expect([alice, bob, alice].map(commonNameOf)).to.deep.equal(['alice', 'bob', 'alice']);
     expect(organizationsOf(alice)).to.deep.equal([]);
   });
 
-  it('tell no name where the subject has none of a sort', () => {
+  it('returns no name where the subject has none', () => {
     const unnamed = { toLegacyObject: () => ({ subject: { O: 'a' } }) } as unknown as X509Certificate;
     expect(commonNameOf(unnamed)).to.equal('');
     expect(organizationsOf(unnamed)).to.deep.equal(['a']);
@@ -50,7 +50,7 @@ describe('peerChainOf', () => {
   const frontProxy = new TestAuthority('front-proxy');
   const [ofUsers, ofFrontProxy] = [parseCaBundle(users.pem), parseCaBundle(frontProxy.pem)];
 
-  it('has each set of authorities vouch for itself, though TLS was told of both', async () => {
+  it('verifies against each set of authorities separately, though TLS was configured with both', async () => {
     await using connection = await shake(users.leaf());
     const chain = chainOf(connection.socket);
     expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined);
@@ -58,7 +58,7 @@ describe('peerChainOf', () => {
     expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined); // the one before changed nothing
   });
 
-  it('goes by the intermediates that the client sent, at every request', async () => {
+  it('uses the intermediates that the client sent, at every request', async () => {
     await using connection = await shake(intermediate.leaf({}, [intermediate]));
     expect(chainOf(connection.socket).errorBy(ofUsers, Date.now())).to.equal(undefined);
     expect(peerChainOf(connection.socket)).to.equal(peerChainOf(connection.socket));
@@ -81,7 +81,7 @@ describe('peerChainOf', () => {
     }
   });
 
-  it('looks at the time of every certificate again', async () => {
+  it('checks the validity of every certificate again', async () => {
     const validity = { notBefore: new Date(), notAfter: new Date(Date.now() + HOUR_MS) };
     await using connection = await shake(users.leaf({ validity }));
     const chain = chainOf(connection.socket);
@@ -103,7 +103,7 @@ describe('peerChainOf', () => {
     expect(chain.errorBy(ofUsers, nowMs + 11_000)).to.equal(undefined);
   });
 
-  it('is none where the client shows nothing', async () => {
+  it('is undefined where the client sends no certificate', async () => {
     await using connection = await shake({});
     expect(peerChainOf(connection.socket)).to.equal(undefined);
   });

@@ -202,7 +202,7 @@ for (const { name, allowedNames } of [
     for (const { title, standing, shows } of CALLERS) {
       const isUnnamed = title.endsWith('a wrong name') && allowedNames.length === 0;
       const expected: Standing = isUnnamed ? 'administrator' : standing;
-      it(`takes ${title} for ${expected}, on every path`, async () => {
+      it(`authenticates ${title} as ${expected}, on every path`, async () => {
         const { headers = {}, ...certificate } = shows(issuers);
         using agent = keptAlive();
         const session = connect(`https://127.0.0.1:${access.port}`, {
@@ -250,7 +250,7 @@ describe('startDelegatedAccess', () => {
     expect(kept.connectionCount).to.equal(1);
   });
 
-  it('learns from the cluster who the front proxy is though a flag says who signs for users', async () => {
+  it('reads the front proxy configuration from the cluster although a flag sets the client CA', async () => {
     const issuers = createIssuers();
     await using directory = await TemporaryDirectory.create();
     const file = await directory.write('users.pem', issuers.users.pem);
@@ -264,7 +264,7 @@ describe('startDelegatedAccess', () => {
     expect(await status(issuers.stranger.leaf(named('viewer')))).to.equal(401);
   });
 
-  it('learns from the cluster who signs for users though a flag says who signs for the front proxy', async () => {
+  it('reads the client CA from the cluster although a flag sets the CA of the front proxy', async () => {
     const issuers = createIssuers();
     await using directory = await TemporaryDirectory.create();
     const file = await directory.write('front-proxy.pem', issuers.frontProxy.pem);
@@ -280,7 +280,7 @@ describe('startDelegatedAccess', () => {
     expect(await status(issuers.stranger)).to.equal(401);
   });
 
-  it('takes the front proxy for whom it speaks for, though its certificate is good for a user, too', async () => {
+  it('authenticates the user that the front proxy forwards, although its certificate is valid for a user, too', async () => {
     const issuers = createIssuers();
     const users: User[] = [];
     const authorizer: Authorizer = async ({ user }) => {
@@ -298,7 +298,7 @@ describe('startDelegatedAccess', () => {
     expect(users.at(-1)?.name).to.equal(FRONT_PROXY_NAME);
   });
 
-  it('goes on with what it knows when the config map is deleted or cannot be read', async () => {
+  it('continues with the previous configuration when the config map is deleted or unreadable', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()] });
     believe(access, issuers, []);
@@ -332,7 +332,7 @@ describe('startDelegatedAccess', () => {
     expect(kept.connectionCount).to.equal(1);
   });
 
-  it('believes of the front proxy what is configured, letter by letter, and a UID only where it has a header', async () => {
+  it('trusts exactly the configured headers of the front proxy, and a UID only with a header for it', async () => {
     const issuers = createIssuers();
     const users: User[] = [];
     const authorizer: Authorizer = async ({ user }) => {
@@ -370,7 +370,7 @@ describe('startDelegatedAccess', () => {
     await eventually(async () => (await ask()).every(({ uid }) => uid === '7'));
   });
 
-  it('responds with 500 and a Status while the API server cannot be asked, save to whom it need not be', async () => {
+  it('responds with 500 and a Status while the API server is unavailable, except where no review is needed', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()], healthChecks: NO_CHECKS });
     believe(access, issuers, []);
@@ -394,7 +394,7 @@ describe('startDelegatedAccess', () => {
     expect((await ask('/healthz', {})).map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
-  it('waits no longer than 10 s for a review whose caller has left, and complains of nothing', async () => {
+  it('waits at most 10 s for a review whose caller has left, and logs nothing', async () => {
     const access = await startAccessCluster(['--authentication-skip-lookup']);
     const { clock, cluster, logger, port } = access;
     cluster.apiServer.setFaults(delayResponses(60_000));
@@ -426,7 +426,7 @@ describe('startDelegatedAccess', () => {
     expect(logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
-  it('tells in the log each reason why somebody is refused, for who looks for it', async () => {
+  it('logs each reason of a refusal at a higher verbosity', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster();
     believe(access, issuers, []);
@@ -443,7 +443,7 @@ describe('startDelegatedAccess', () => {
     ]);
   });
 
-  it('takes authorities, names and headers from flags without asking the cluster', async () => {
+  it('reads authorities, names and headers from flags without a request to the cluster', async () => {
     const issuers = createIssuers();
     await using directory = await TemporaryDirectory.create();
     await using access = await startAccessCluster(
@@ -468,7 +468,7 @@ describe('startDelegatedAccess', () => {
     expect(await ask({ ...issuers.frontProxy.leaf(named('other')), headers })).to.equal(401);
   });
 
-  it('starts though the API server refuses to tell whom to believe only where that is tolerated', async () => {
+  it('starts without permission to read the client CA configuration only where that is tolerated', async () => {
     const refuse = async (...flags: string[]) => {
       await using cluster = await startCluster({ nodes: 0 });
       cluster.rbac.revoke('metrics-server-auth-reader');

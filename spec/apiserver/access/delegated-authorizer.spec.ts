@@ -8,7 +8,7 @@ import { recordReviews, unreachable } from '#spec/support/recorded-reviews.ts';
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
 
 describe('delegatedAuthorizer', () => {
-  it('asks the API server, and passes on what it says', async () => {
+  it('sends a review to the API server, and returns its decision', async () => {
     const { reviews, ask } = setUp({ allowed: false, reason: 'because' });
     expect(await ask(NODES)).to.deep.equal({ isAllowed: false, reason: 'because' });
     expect(reviews.asked).to.deep.equal([
@@ -38,7 +38,7 @@ describe('delegatedAuthorizer', () => {
     });
   }
 
-  it('remembers for as long as it is told, and each request for itself', async () => {
+  it('caches decisions for the given time, and separately for each request', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     await ask(NODES);
     await reviews.clock.advance(9_999);
@@ -71,7 +71,7 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(2);
   });
 
-  it('remembers what is just short enough, of paths, of resources and of what is selected of them', async () => {
+  it('caches decisions up to the maximum length of paths, resources and selectors', async () => {
     const others = `${NODES}/metrics.k8s.iov1beta1nodes`.length; // a name is in the path and for itself
     for (const [path, asked] of [
       [`/${'x'.repeat(10_000 - '/get'.length)}`, 1],
@@ -101,7 +101,7 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(3);
   });
 
-  it('asks on behalf of the user, whose reviews are counted together', async () => {
+  it('sends reviews on behalf of the user, with one flow for each user', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     const parties: string[] = [];
     const review = reviews.client.review.bind(reviews.client);
@@ -120,12 +120,12 @@ describe('delegatedAuthorizer', () => {
     expect(await ask(NODES).catch((error: unknown) => error)).to.equal(refusal);
   });
 
-  it('tells no reason where there is none, or one that is no text', async () => {
+  it('returns no reason where it is absent or not a string', async () => {
     for (const reason of ['', undefined, 7])
       expect(await setUp({ allowed: false, reason }).ask(NODES)).to.deep.equal({ isAllowed: false });
   });
 
-  it('lets administrators and the always allowed paths pass without asking', async () => {
+  it('allows administrators and the always allowed paths without a review', async () => {
     const { reviews, ask } = setUp({ allowed: false });
     expect(await ask(NODES, ['a', 'system:masters'])).to.deep.equal({ isAllowed: true });
     expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
@@ -135,7 +135,7 @@ describe('delegatedAuthorizer', () => {
     expect((await ask('/debug')).isAllowed).to.equal(false);
   });
 
-  it('asks about a selection only where not everything may be listed, which is asked first', async () => {
+  it('reviews a selection only after listing everything was denied', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     for (const selector of ['app%3Da', 'app%3Db', 'app%3Dc']) await ask(`${NODES}?labelSelector=${selector}`);
     await ask(NODES);
@@ -143,7 +143,7 @@ describe('delegatedAuthorizer', () => {
     expect(JSON.stringify(reviews.asked)).not.to.include('Selector');
   });
 
-  it('allows a selection to whom no more is allowed, and denies another', async () => {
+  it('allows a selection to a user who may do no more, and denies another one', async () => {
     const { reviews, ask } = setUp(undefined);
     const isAllowed = (selector: string) => selector.includes('"values":["a"]');
     reviews.response = (review) => ({ allowed: isAllowed(JSON.stringify(review)) });
@@ -153,7 +153,7 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(3); // everything, and each selection
   });
 
-  it('takes a remembered word on a selection though that on everything is forgotten, and nobody can be asked', async () => {
+  it('uses a cached decision about a selection, although that about everything has expired and the API server is unavailable', async () => {
     const { reviews, ask } = setUp(undefined);
     reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
     expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
@@ -162,7 +162,7 @@ describe('delegatedAuthorizer', () => {
     expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
   });
 
-  it('decides nothing when the API server cannot be asked and the last decision is too old', async () => {
+  it('throws when the API server is unavailable and the last decision has expired', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     await ask(NODES);
     reviews.response = unreachable;
@@ -203,7 +203,7 @@ function setUp(status: unknown) {
 }
 
 describe('accessReviewSpec', () => {
-  it('tells everything of a request for a resource, and nothing that is empty', () => {
+  it('contains all attributes of a resource request, without empty ones', () => {
     expect(specOf('GET', '/apis/metrics.k8s.io/v1beta1/namespaces/a/pods/b/log')).to.deep.equal({
       user: 'alice',
       resourceAttributes: {
@@ -224,14 +224,14 @@ describe('accessReviewSpec', () => {
     });
   });
 
-  it('tells path and verb of any other request', () => {
+  it('contains path and verb of other requests', () => {
     expect(specOf('POST', '/metrics')).to.deep.equal({
       user: 'alice',
       nonResourceAttributes: { path: '/metrics', verb: 'post' },
     });
   });
 
-  it('tells everything that is known of the user', () => {
+  it('contains all attributes of the user', () => {
     const info = parseRequestInfo('GET', '/metrics', new URLSearchParams());
     const user = { name: 'alice', uid: '7', groups: ['a', 'b'], extra: { ['__proto__']: ['x'] } };
     expect(JSON.stringify(accessReviewSpec({ user, info }))).to.equal(
@@ -239,7 +239,7 @@ describe('accessReviewSpec', () => {
     );
   });
 
-  it('tells which objects are selected', () => {
+  it('contains the selectors', () => {
     const query =
       'labelSelector=a%3D1,b!%3D2,c+in+(3,4),d+notin+(5),e,!f,g>6&fieldSelector=metadata.name!%3Dx';
     const { resourceAttributes } = specOf('GET', `/apis/metrics.k8s.io/v1beta1/pods?${query}`);
@@ -259,7 +259,7 @@ describe('accessReviewSpec', () => {
     });
   });
 
-  it('tells fields that are to be equal, as In, and nothing of a selector that cannot be read', () => {
+  it('contains field requirements for equality as In, and no requirements of an invalid selector', () => {
     const requirementsOf = (query: string) =>
       (
         specOf('GET', `/apis/metrics.k8s.io/v1beta1/pods?${query}`).resourceAttributes as {

@@ -15,18 +15,18 @@ const headers = new RequestHeaders([
 ]);
 
 describe('RequestHeaders', () => {
-  it('gives of a name the first value, and another name’s only where that is empty', () => {
+  it('returns the first value of a header, and that of the next header only if it is empty', () => {
     expect(headers.first(['X-Absent', 'X-OTHER-GROUP', 'X-Remote-Group'])).to.equal('d');
     expect(headers.first(['X-Absent'])).to.equal(undefined);
     expect(headers.first([])).to.equal(undefined);
     expect(headers.first(['X-Remote-User', 'X-Other-Group'])).to.equal('d');
   });
 
-  it('gives every value of every name, and splits none at its commas', () => {
+  it('returns every value of every header, without splitting at commas', () => {
     expect(headers.all(['X-Other-Group', 'X-Remote-Group'])).to.deep.equal(['d', 'a, b', 'c']);
   });
 
-  it('gives what stands behind a prefix, in small letters', () => {
+  it('returns the suffix after a prefix in lower case', () => {
     expect([...headers.withPrefix(['X-Remote-Extra-'])]).to.deep.equal([
       ['scopes', 'x'],
       ['scopes', 'y'],

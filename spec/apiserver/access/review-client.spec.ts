@@ -6,7 +6,7 @@ import { connectionLost, recordReviews, refusing, unreachable } from '#spec/supp
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('ReviewClient', () => {
-  it('asks again at once when a kept connection was closed', async () => {
+  it('retries at once when a persistent connection was closed', async () => {
     const reviews = recordReviews(() => (reviews.asked.length === 1 ? connectionLost() : 'fine'));
     const response = reviews.client.review('/reviews', {}, { flow: 'a' });
     expect(await response).to.deep.equal({ status: 'fine' });
@@ -14,7 +14,7 @@ describe('ReviewClient', () => {
   });
 
   for (const statusCode of [429, 500, 504]) {
-    it(`asks again, later and later, after status ${statusCode}`, async () => {
+    it(`retries with backoff after status ${statusCode}`, async () => {
       const reviews = recordReviews(refusing(statusCode));
       const response = reviews.client.review('/reviews', {}, { flow: 'a' });
       await reviews.clock.advance(249);
@@ -27,7 +27,7 @@ describe('ReviewClient', () => {
     });
   }
 
-  it('gives up after five attempts', async () => {
+  it('fails after five attempts', async () => {
     const reviews = recordReviews(refusing(500));
     const outcome = reviews.client.review('/reviews', {}, { flow: 'a' }).then(
       () => 'responded',
@@ -39,7 +39,7 @@ describe('ReviewClient', () => {
     expect(reviews.clock.sleeperCount).to.equal(0);
   });
 
-  it('ends with its signal, while it waits to ask again as well, and logs nothing of that', async () => {
+  it('ends when its signal aborts, also while it waits for a retry, and logs nothing', async () => {
     const reviews = recordReviews(refusing(500));
     const leaving = new AbortController();
     const outcome = reviews.client
@@ -53,7 +53,7 @@ describe('ReviewClient', () => {
     expect(reviews.logger.lines).to.deep.equal([]);
   });
 
-  it('has a review finished that nobody wants any more: a connection that is broken off costs more', async () => {
+  it('completes a review that no caller needs, since closing its connection costs more', async () => {
     let signals = 0;
     let respond: (status: unknown) => void = () => {};
     const client = new ReviewClient({
@@ -104,7 +104,7 @@ describe('ReviewClient', () => {
     ['an API server that cannot be reached', unreachable],
     ['a refusal', refusing(403)],
   ] as const) {
-    it(`gives up at once on ${what}`, async () => {
+    it(`fails at once after ${what}`, async () => {
       const reviews = recordReviews(response);
       await reviews.client.review('/reviews', {}, { flow: 'a' }).catch(() => {});
       expect(reviews.asked).to.have.length(1);

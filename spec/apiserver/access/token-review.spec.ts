@@ -8,7 +8,7 @@ const ALICE = {
 };
 
 describe('tokenReviewer', () => {
-  it('finds out whose a token is, whatever their extra keys are called', async () => {
+  it('returns the user of a token, whatever the keys of its extra values', async () => {
     const { reviews, review } = setUp(ALICE);
     const user = await review('secret', {});
     expect(user).to.include({ name: 'alice', uid: '7' });
@@ -22,7 +22,7 @@ describe('tokenReviewer', () => {
     ]);
   });
 
-  it('leaves out what is no text of what it is told of a user', async () => {
+  it('omits values of the response that are not strings', async () => {
     const user = { username: 'bob', uid: 7, groups: ['a', 7, null], extra: { scopes: ['x', 7], odd: 'y' } };
     expect(await setUp({ authenticated: true, user }).review('secret', {})).to.deep.equal({
       ...{ name: 'bob', uid: '', groups: ['a'], extra: { scopes: ['x'], odd: [] } },
@@ -40,12 +40,12 @@ describe('tokenReviewer', () => {
     { authenticated: 'true', user: ALICE.user },
     undefined,
   ]) {
-    it(`believes nobody where the response is ${JSON.stringify(status)}`, async () => {
+    it(`rejects a response of ${JSON.stringify(status)}`, async () => {
       expect(await setUp(status).review('secret', {})).to.equal(undefined);
     });
   }
 
-  it('remembers whose a token is, and for a second that it is nobody’s', async () => {
+  it('caches the user of a token, and for a second that a token is invalid', async () => {
     const { reviews, review } = setUp(ALICE);
     await review('good', {});
     reviews.response = () => ({ authenticated: false });
@@ -62,7 +62,7 @@ describe('tokenReviewer', () => {
     expect(await review('good', {})).to.equal(undefined);
   });
 
-  it('throws when the API server cannot be asked, and never says which token it was', async () => {
+  it('throws when the API server is unavailable, without quoting the token', async () => {
     const { reviews, review } = setUp(ALICE);
     reviews.response = unreachable;
     const failure = await review('top-secret', {}).then(

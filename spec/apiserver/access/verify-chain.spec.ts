@@ -24,7 +24,7 @@ describe('verifyChain', () => {
     expect(() => verify(root.leaf().cert, root)).not.to.throw();
   });
 
-  it('goes by intermediates, whatever their order', () => {
+  it('uses intermediates in any order', () => {
     expect(() => verify(low.leaf({}, [low, middle]).cert, root)).not.to.throw();
     expect(() => verify(low.leaf({}, [middle, low]).cert, root)).not.to.throw();
     expect(() => verify(low.leaf({}, [low]).cert, middle)).not.to.throw();
@@ -76,7 +76,7 @@ describe('verifyChain', () => {
     const verifyBy = (bundle: ReturnType<typeof parseCaBundle>, pem: string) => () =>
       verifyChain(chainOf(pem), optionsFor(bundle));
 
-    it('takes what is proper of them', () => {
+    it('accepts valid certificates of this kind', () => {
       expect(verifyBy(root(), leaf + middle({ basicConstraints: { cA: true } }))).not.to.throw();
     });
 
@@ -98,7 +98,7 @@ describe('verifyChain', () => {
       );
     });
 
-    it('lets an authority sign for chains as long as it may, and no longer', () => {
+    it('lets an authority sign chains up to its maximum path length only', () => {
       const below = (pathLenConstraint: number) =>
         middle({ basicConstraints: { cA: true, pathLenConstraint } });
       const [none, one] = [
@@ -128,7 +128,7 @@ describe('verifyChain', () => {
       expect(verifyBy(root(), leaf + authority)).to.throw(refusal);
     });
 
-    it('refuses names below an authority that constrains them, at any depth, and takes what has none', () => {
+    it('refuses names below an authority with name constraints, at any depth, and accepts certificates without names', () => {
       const names = { '2.5.29.17': Buffer.from('3003820161', 'hex') };
       const constraints = { '2.5.29.30': Buffer.from('3007a0053003820161', 'hex') };
       const itself = { subject: 'root', publicKey: rootKeys.publicKey, basicConstraints: { cA: true } };
@@ -162,7 +162,7 @@ describe('verifyChain', () => {
       expect(keysAsked(verifyBy(root(), signedByBob + bob))).to.be.empty;
     });
 
-    it('gives up on a peer after 50 signatures', () => {
+    it('fails after 50 signature checks', () => {
       const decoy = () =>
         odd({ subject: 'root', publicKey: ecKeys().publicKey, basicConstraints: { cA: true } });
       const behind = (decoys: number) => ({
@@ -175,7 +175,7 @@ describe('verifyChain', () => {
       expect(verifyBy(behind(50), odd({ subject: 'alice' }))).to.throw('signed by unknown authority');
     });
 
-    it('refuses RSA keys of more than 8,192 bits, wherever in what is sent', () => {
+    it('refuses RSA keys of more than 8,192 bits in any certificate', () => {
       const of = (bits: number) => odd({ subject: 'alice', publicKey: rsaKeyOfBits(bits) });
       expect(verifyBy(root(), of(8_192))).not.to.throw();
       const refusal = 'certificate has an RSA key of more than 8192 bits';
@@ -185,13 +185,13 @@ describe('verifyChain', () => {
     });
   });
 
-  it('refuses what is not made for the purpose, and takes what is made for every one', () => {
+  it('refuses a certificate for another purpose, and accepts one for any purpose', () => {
     expect(() => verify(root.leaf({ usages: ['serverAuth'] }).cert, root)).to.throw('incompatible key usage');
     expect(() => verify(root.leaf({ usages: [] }).cert, root)).not.to.throw();
     expect(() => verify(root.leaf({ usages: ['serverAuth', 'clientAuth'] }).cert, root)).not.to.throw();
   });
 
-  it('goes by the time of every certificate in the chain', () => {
+  it('checks the validity of every certificate in the chain', () => {
     const nowMs = Date.now();
     const brief = { notBefore: new Date(nowMs - HOUR_MS), notAfter: new Date(nowMs + HOUR_MS) };
     const { cert } = root.leaf({ validity: brief });

@@ -82,7 +82,7 @@ describe('OpenApiDocuments', () => {
     }
   });
 
-  it('stays the same until what is served has changed', () => {
+  it('is the same until the served resources change', () => {
     const before = documents.v2();
     expect(documents.v2()).to.equal(before);
     resources = [];
@@ -93,7 +93,7 @@ describe('OpenApiDocuments', () => {
     resources = [things];
   });
 
-  it('says which schema a description lacks', () => {
+  it('names the schema that a description lacks', () => {
     const incomplete = { ...lab, versions: [{ version: 'v1', resources: () => [things] }] };
     expect(() => described([incomplete]).v2()).to.throw('Cannot describe the API: schema io.lab.Thing');
   });

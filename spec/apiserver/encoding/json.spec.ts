@@ -10,7 +10,7 @@ describe('goJson', () => {
     );
   });
 
-  it('indents as it is told to, and leaves empty objects and lists closed', () => {
+  it('indents by the given width, and does not break empty objects and arrays', () => {
     expect(goJson({ a: [1, {}], b: [] }, 2)).to.equal('{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}');
   });
 

@@ -55,7 +55,7 @@ function listOf({
 describe('encodeListDocument', () => {
   const slices = new TimeSlices();
 
-  it('gives what encoding the whole document gives, in every encoding', async () => {
+  it('returns the encoding of the whole document, in every encoding', async () => {
     await fc.assert(
       fc.asyncProperty(lists, encodings, async (list, encoding) => {
         const encoded = await encodeListDocument(list, encoding, { slices });
@@ -64,7 +64,7 @@ describe('encodeListDocument', () => {
     );
   });
 
-  it('gives up when nobody waits any more', async () => {
+  it('throws when its signal aborts', async () => {
     const items = Array.from({ length: 2_000 }, () => ({ name: 'a' }));
     const reason = new Error('gone');
     for (const format of ['json', 'protobuf'] as const) {
@@ -81,7 +81,7 @@ describe('encodeListDocument', () => {
     }
   });
 
-  it('lets others go on in between', async () => {
+  it('yields to other work', async () => {
     const items = Array.from({ length: 1_000 }, (_, index) => ({ name: `thing-${index}` }));
     for (const format of ['json', 'yaml', 'protobuf'] as const) {
       let isDone = false;

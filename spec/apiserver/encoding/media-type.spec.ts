@@ -27,12 +27,12 @@ describe('negotiate', () => {
     });
   }
 
-  it('passes over clauses that ask for a conversion where there is none', () => {
+  it('ignores clauses with a conversion that the endpoint does not allow', () => {
     expect(negotiate(`application/json;${TABLE}`, NO_CONVERSION)).to.equal(undefined);
     expect(negotiate(`application/yaml;${TABLE},application/json`, NO_CONVERSION)?.format).to.equal('json');
   });
 
-  it('tells which conversion is asked for', () => {
+  it('returns the requested conversion', () => {
     const asked = negotiate(`application/json;${TABLE}`, OBJECT_RESTRICTIONS);
     expect(asked?.conversion).to.deep.equal({ kind: 'Table', version: 'v1', group: 'meta.k8s.io' });
   });
@@ -81,7 +81,7 @@ describe('parseAccept', () => {
     ]);
   });
 
-  it('keeps the order of Go among few clauses, where what beats what goes in circles', () => {
+  it('sorts few clauses like Go, where the relation has cycles', () => {
     const order = parseAccept('*/*;q=1,a/b;q=0.1,c/*;q=0.5').map(({ type }) => type);
     expect(order).to.deep.equal(['c', 'a', '*']);
   });
@@ -103,7 +103,7 @@ describe('parseAccept', () => {
     expect(parseAccept('a/b,'.repeat(2 * 1024 + 1))).to.deep.equal([]);
   });
 
-  it('walks back over none of many: one that would in Go go to the front stays behind what is more concrete', () => {
+  it('does not move clauses of a long header before more concrete ones', () => {
     const header = ['*/*;q=1', 'a/b;q=0.1', 'c/*;q=0.5', ...numbered(500, 'q=0')].join(',');
     const order = parseAccept(header).map(({ type }) => type);
     expect(order.slice(0, 2)).to.deep.equal(['a', 'a']);

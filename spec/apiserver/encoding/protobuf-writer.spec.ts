@@ -46,7 +46,7 @@ describe('ProtobufWriter', () => {
     );
   });
 
-  it('keeps what is in a message that ends right where its buffer does', () => {
+  it('retains the content of a message that ends exactly at the end of the buffer', () => {
     for (let length = 480; length < 520; length++) {
       const writer = new ProtobufWriter();
       writer.string(1, 'a'.repeat(length));
@@ -84,7 +84,7 @@ function written(writer: BinaryWriter, message: readonly Field[]): BinaryWriter 
 }
 
 describe('GrowingBuffer', () => {
-  it('has the UTF-8 of all texts and all bytes in their order, tells how long it is, and begins again', () => {
+  it('contains the UTF-8 of all strings and all bytes in order, has their length, and begins again', () => {
     const texts = fc.array(
       fc.oneof(
         fc.string({ unit: 'binary' }),
@@ -109,7 +109,7 @@ describe('spareBuffer', () => {
     spareBuffer(); // what others have released
   });
 
-  it('never gives the same buffer to two at once, and the largest that was released again', () => {
+  it('never returns one buffer to two writers, and reuses the largest released one', () => {
     const [first, second] = [spareBuffer(), spareBuffer()];
     expect(first.buffer).not.to.equal(second.buffer);
     const larger = Buffer.allocUnsafe(first.length + second.length);
@@ -118,7 +118,7 @@ describe('spareBuffer', () => {
     expect([first, larger, second]).not.to.include(spareBuffer());
   });
 
-  it('does not hold on to what is too large', () => {
+  it('does not retain a buffer that is too large', () => {
     const tooLarge = Buffer.allocUnsafe(9 * 1024 * 1024);
     new GrowingBuffer(tooLarge).release();
     expect(spareBuffer()).not.to.equal(tooLarge);

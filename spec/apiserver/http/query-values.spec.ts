@@ -44,7 +44,7 @@ describe('parseQuery', () => {
 });
 
 describe('isTrue', () => {
-  it('is false only for what is absent, false or 0', () => {
+  it('is false only for an absent value, false and 0', () => {
     for (const value of [null, 'false', 'False', 'FALSE', '0']) expect(isTrue(value)).to.equal(false);
     for (const value of ['', '1', 'true', 'no', 'x']) expect(isTrue(value)).to.equal(true);
   });
@@ -91,7 +91,7 @@ describe('refuseUnknownParameters', () => {
   const refusing = (query: string, known: readonly string[]) => () =>
     refuseUnknownParameters(new URLSearchParams(query), known);
 
-  it('takes what is known, once or more often, and what clients put into any query', () => {
+  it('accepts supported parameters, once or repeated, and those that clients add to any query', () => {
     expect(refusing('', [])).not.to.throw();
     expect(refusing('name=a&name=b&pretty=1&timeout=5s', ['namespace', 'name'])).not.to.throw();
   });

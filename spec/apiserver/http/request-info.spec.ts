@@ -45,7 +45,7 @@ describe('parseRequestInfo', () => {
     ['GET /api/v1/pods', 'list pods'],
   ];
   for (const [request, expected] of resources) {
-    it(`takes ${request} for ${expected}`, () => {
+    it(`parses ${request} as ${expected}`, () => {
       const info = infoOf(request);
       if (!info.isResourceRequest) throw new Error('no resource');
       const { verb, resource, subresource, name, namespace } = info;
@@ -55,7 +55,7 @@ describe('parseRequestInfo', () => {
     });
   }
 
-  it('tells group and version', () => {
+  it('returns group and version', () => {
     expect(infoOf(`GET ${ROOT}/nodes`)).to.include({ apiGroup: 'metrics.k8s.io', apiVersion: 'v1beta1' });
     expect(infoOf('GET /api/v1/pods')).to.include({ apiGroup: '', apiVersion: 'v1' });
   });
@@ -70,7 +70,7 @@ describe('parseRequestInfo', () => {
     ['GET /apis//metrics.k8s.io', 'get'],
   ];
   for (const [request, verb] of others) {
-    it(`takes ${request} for a path that is no resource's`, () => {
+    it(`parses ${request} as a non-resource path`, () => {
       const path = request.split(' ')[1];
       expect(infoOf(request)).to.deep.equal({ isResourceRequest: false, path, verb });
     });
@@ -78,13 +78,13 @@ describe('parseRequestInfo', () => {
 });
 
 describe('splitPath', () => {
-  it('counts slashes at the ends for nothing, and keeps what is empty between two', () => {
+  it('ignores slashes at both ends, and preserves empty segments', () => {
     expect(splitPath('/')).to.deep.equal([]);
     expect(splitPath('//a/b//')).to.deep.equal(['a', 'b']);
     expect(splitPath('/a//b')).to.deep.equal(['a', '', 'b']);
   });
 
-  it('is not held up by half a million slashes, which a URL may have', async () => {
+  it('parses half a million slashes, as a URL may have, in linear time', async () => {
     const pathOf = (slashes: number) => `/a${'/'.repeat(slashes)}b`;
     const long = pathOf(500_000);
     expect(splitPath(long)).to.have.length(500_001);
@@ -104,14 +104,14 @@ const THINGS = '/apis/lab.example/v1/things';
 const KIB = 1024;
 
 describe('readSelectors', () => {
-  it('reads both, and keeps what they say together with their texts', () => {
+  it('returns both, parsed and as text', () => {
     const { label, field } = selectorsOf({ labelSelector: 'a in (c,b)', fieldSelector: 'metadata.name=x' });
     expect(label.text).to.equal('a in (c,b)');
     expect(String(label.parsed)).to.equal('a in (b,c)');
     expect(String(field.parsed)).to.equal('metadata.name=x');
   });
 
-  it('keeps the error of one that cannot be read, for those who may list', () => {
+  it('returns the error of an invalid one, for callers who may list', () => {
     expect(selectorsOf({ labelSelector: 'a in' }).label.parsed).to.be.instanceOf(SelectorError);
     expect(selectorsOf({ fieldSelector: 'a' }).field.parsed).to.be.instanceOf(SelectorError);
   });
@@ -180,7 +180,7 @@ describe('A request with a selector beyond its bounds', () => {
     { fieldSelector: `metadata.name=${'a'.repeat(16 * KIB)}`, watch: '1' },
   ]) {
     const [[name = '', selector = ''] = []] = Object.entries(query);
-    it(`is 400 before anybody is asked: ${name} ${selector.slice(0, 16)}…`, async () => {
+    it(`responds with 400 before authentication: ${name} ${selector.slice(0, 16)}…`, async () => {
       const { status, body } = await list(query);
       expect(status).to.equal(400);
       expect(body.toString()).to.include(`invalid ${name}`);

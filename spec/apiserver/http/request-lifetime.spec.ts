@@ -4,7 +4,7 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('RequestDeadline', () => {
-  it('aborts with a 504 when the time is up, from when its signal is asked for', async () => {
+  it('aborts with a 504 after the timeout, counted from the first use of its signal', async () => {
     const clock = new ManualClock();
     using deadline = new RequestDeadline(clock, 1_000);
     await clock.advance(900);
@@ -15,7 +15,7 @@ describe('RequestDeadline', () => {
     expect(signal.reason).to.be.instanceOf(StatusError).with.property('code', 504);
   });
 
-  it('has aborted once the request is over, whether its signal was asked for before or not', () => {
+  it('is aborted once the request is over, whether or not its signal was used before', () => {
     const early = new RequestDeadline(new ManualClock(), 1_000);
     const { signal } = early;
     early[Symbol.dispose]();
@@ -36,7 +36,7 @@ describe('RequestDeadline', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  it('gives what is waited for, unless the time is up first', async () => {
+  it('returns the result, unless the deadline passes first', async () => {
     const clock = new ManualClock();
     using deadline = new RequestDeadline(clock, 1_000);
     expect(await deadline.wait(Promise.resolve('response'))).to.equal('response');

@@ -32,12 +32,12 @@ describe('gzip', () => {
 describe('sentBody', () => {
   const lengths = fc.array(fc.oneof(fc.nat(100), fc.nat(40_000), fc.nat(700_000)), { maxLength: 30 });
 
-  it('puts together what is short', () => {
+  it('concatenates short pieces', () => {
     const short = sentBody([Buffer.from('ab'), Buffer.from('c')]);
     expect(short).to.deep.equal({ body: Buffer.from('abc'), length: 3 });
   });
 
-  it('gives all pieces in their order, none too long, and none empty', async () => {
+  it('returns all pieces in order, none too long, and none empty', async () => {
     await fc.assert(
       fc.asyncProperty(lengths, async (all) => {
         const pieces = all.map((length, index) => Buffer.alloc(length, index));

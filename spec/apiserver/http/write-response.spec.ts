@@ -28,7 +28,7 @@ describe('wantsPretty', () => {
 const TYPES = ['application/json', 'application/yaml'];
 
 describe('canProduce', () => {
-  it('takes any mention of a type that is produced, whatever its quality and parameters', () => {
+  it('accepts any mention of a produced type, whatever its quality and parameters', () => {
     expect(canProduce('text/html, application/yaml;q=0;as=Table', TYPES)).to.equal(true);
     expect(canProduce('', TYPES)).to.equal(true);
     expect(canProduce('*/*;q=0.1', TYPES)).to.equal(true);
@@ -41,7 +41,7 @@ describe('canProduce', () => {
 });
 
 describe('canConsume', () => {
-  it('takes requests without a body, and what is consumed', () => {
+  it('accepts requests without a body, and consumed types', () => {
     expect(canConsume('', TYPES)).to.equal(true);
     expect(canConsume('application/json; charset=utf-8', TYPES)).to.equal(true);
     expect(canConsume('text/html', TYPES)).to.equal(false);
@@ -59,7 +59,7 @@ describe('serveContent', () => {
   const ask = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiResponse> =>
     requestHttp1({ port: server.address.port, path, headers });
 
-  it('responds with nothing who has it already, by hash or by date', async () => {
+  it('responds without a body to clients that have the content, by hash or by date', async () => {
     const { headers, status } = await ask();
     expect(status).to.equal(200);
     const held = [
@@ -77,7 +77,7 @@ describe('serveContent', () => {
     expect((await ask({ 'If-None-Match': '"other"' })).status).to.equal(200);
   });
 
-  it('responds with the part that is asked for', async () => {
+  it('responds with the requested range', async () => {
     const { body } = await ask();
     const parts: readonly [string, Buffer][] = [
       ['bytes=0-4', body.subarray(0, 5)],
@@ -95,7 +95,7 @@ describe('serveContent', () => {
     expect((await ask({ Range: 'bytes=0-1,3-4' })).body).to.have.length(body.length);
   });
 
-  it('leads from a wrong hash to the current one, and lets the current one be kept', async () => {
+  it('redirects from a wrong hash to the current one, and marks the current one as cacheable', async () => {
     const { headers } = await ask({}, '/openapi/v3/version');
     const hash = JSON.parse(String(headers.etag));
     const wrong = await ask({}, '/openapi/v3/version?hash=ABC');

@@ -13,7 +13,7 @@ describe('authorize', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it('says who may not do what, with nothing in it that a browser would take for a page', async () => {
+  it('states the denied action, escaped for browsers', async () => {
     const refused = await requestHttp1({ port: server.address.port, path: '/%3Cscript%3E&' });
     expect(refused.status).to.equal(403);
     expect(jsonOf(refused).message).to.equal(

@@ -29,7 +29,7 @@ describe('finishBody', () => {
     ['long', 3_000],
     ['very long', 20_000],
   ] as const) {
-    it(`compresses ${what} responses for those who take that, over HTTP/1.1 and HTTP/2`, async () => {
+    it(`compresses ${what} responses for clients that accept that, over HTTP/1.1 and HTTP/2`, async () => {
       things = Array.from({ length: count }, (_, index) => new Thing(`thing-${index}`));
       const plain = await list();
       expect(plain.headers).not.to.have.any.keys('content-encoding', 'vary');
@@ -58,7 +58,7 @@ describe('finishBody', () => {
     expect((await list('gzip')).headers).not.to.have.property('content-encoding');
   });
 
-  it('compresses the metrics, however short, as Prometheus asks for them', async () => {
+  it('compresses the metrics, however short, as Prometheus requests them', async () => {
     const headers = { 'accept-encoding': 'gzip' };
     const response = await requestHttp1({ port: server.address.port, path: '/metrics', headers });
     expect(response.headers).to.include({ 'content-encoding': 'gzip' });

@@ -28,7 +28,7 @@ describe('accountResponse', () => {
   });
 
   for (const protocol of ['neglectHttp1', 'neglectHttp2'] as const) {
-    it(`serves somebody while one user reads none of their 50 lists, asked by ${protocol}`, async () => {
+    it(`serves other users while one user reads none of their 50 lists, requested over ${protocol}`, async () => {
       await using server = await setUp();
       for (let client = 0; client < 50; client++) void server[protocol](LIST);
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 42); // 8 are buffered
@@ -40,7 +40,7 @@ describe('accountResponse', () => {
       expect(await server.refusals()).to.be.greaterThan(0);
     });
 
-    it(`makes no more tables than it may hold for 20 who read none, asked by ${protocol}`, async () => {
+    it(`makes no more tables than fit in memory for 20 clients that read none, requested over ${protocol}`, async () => {
       await using server = await setUp(64 * MIB);
       for (let client = 0; client < 20; client++) void server[protocol](TABLE);
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);
@@ -48,7 +48,7 @@ describe('accountResponse', () => {
     });
   }
 
-  it('responds with 429 after ten seconds to who waits for what cannot be cut off', async () => {
+  it('responds with 429 after ten seconds when no response can be cut off', async () => {
     await using server = await setUp();
     const made = server.askEndpoint();
     await eventually(async () => (await server.metric('apiserver_held_response_bytes')) > 0);
@@ -62,7 +62,7 @@ describe('accountResponse', () => {
     await eventually(async () => (await server.metric('apiserver_held_response_bytes')) === 0);
   });
 
-  it('sends what is short at once, whatever is held', async () => {
+  it('sends short responses at once, whatever memory others take', async () => {
     await using server = await setUp();
     for (let client = 0; client < 20; client++) void server.neglectHttp1(TABLE);
     await eventually(async () => (await server.metric('apiserver_waiting_responses')) > 5);

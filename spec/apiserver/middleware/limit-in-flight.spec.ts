@@ -43,7 +43,7 @@ describe('limitInFlight', () => {
   const list = (headers = {}, method = 'GET') =>
     requestHttp1({ port: server.address.port, path: '/apis/lab.example/v1/things', headers, method });
 
-  it('responds with 429 beyond the limit, says when to come again, and lets others in afterwards', async () => {
+  it('responds with 429 and Retry-After beyond the limit, and serves requests afterwards', async () => {
     const first = list();
     await asked.promise;
     const second = await list();
@@ -59,7 +59,7 @@ describe('limitInFlight', () => {
     expect((await list()).status).to.equal(200);
   });
 
-  it('always lets administrators in', async () => {
+  it('always serves administrators', async () => {
     const first = list();
     await asked.promise;
     expect((await list()).status).to.equal(429);
@@ -70,7 +70,7 @@ describe('limitInFlight', () => {
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
   });
 
-  it('gives back the place of a client that has gone while it was asked who it is', async () => {
+  it('releases the slot of a client that left during authentication', async () => {
     const leaving = new AbortController();
     const url = `https://127.0.0.1:${server.address.port}/apis/lab.example/v1/things`;
     const headers = { 'X-Slow': 'yes' };

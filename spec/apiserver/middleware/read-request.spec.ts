@@ -24,7 +24,7 @@ describe('readRequest', () => {
     return readQuery(querystring) === first;
   };
 
-  it('reads each of the 4,000 URLs once that 2,000 autoscalers ask for in every cycle', () => {
+  it('parses each of the 4,000 URLs of 2,000 autoscalers once', () => {
     const pathOf = (index: number) =>
       `/apis/external.metrics.k8s.io/v1beta1/namespaces/team-${index % 50}/s${index % 2}-queue`;
     const cycle = () =>
@@ -37,7 +37,7 @@ describe('readRequest', () => {
     }
   });
 
-  it('keeps URLs in memory of which the query and each selector have ten parts at most', () => {
+  it('caches URLs whose query and selectors have at most ten parts', () => {
     const parts = 'abcdefghij'.split('');
     for (const [what, queryOf] of [
       ['requirements', (all: readonly string[]) => `labelSelector=${all.join(',')}`],
@@ -50,7 +50,7 @@ describe('readRequest', () => {
     }
   });
 
-  it('keeps no URL in memory of which a selector makes no sense', () => {
+  it('does not cache URLs with an invalid selector', () => {
     expect(isKept('labelSelector=%3D')).to.equal(false);
     expect(isKept('fieldSelector=spec.nodeName%3Da')).to.equal(false);
   });
@@ -96,7 +96,7 @@ describe('limitHeaders', () => {
     };
     const version = (headers: OutgoingHttpHeaders) => get({ path: '/version', headers });
 
-    it(`lets a user in 500 groups with 500 extra values through, with ${ask.name}`, async () => {
+    it(`serves a user in 500 groups with 500 extra values, with ${ask.name}`, async () => {
       const groups = numbered(500, 'group');
       const extras = Object.fromEntries(numbered(500, 'x-remote-extra-key').map((name) => [name, 'value']));
       const response = await version({ 'x-remote-user': 'alice', 'x-remote-group': groups, ...extras });
@@ -105,7 +105,7 @@ describe('limitHeaders', () => {
       expect(Object.keys(user.extra)).to.have.lengthOf(500);
     });
 
-    it(`counts headers up to 10,000 and leaves none of them out, with ${ask.name}`, async () => {
+    it(`accepts up to 10,000 headers and drops none, with ${ask.name}`, async () => {
       const groups = numbered(9_900, 'g');
       expect((await version({ 'x-remote-group': groups })).status).to.equal(200);
       expect(user.groups).to.have.lengthOf(9_900);
@@ -115,7 +115,7 @@ describe('limitHeaders', () => {
     });
 
     for (const name of ['Accept', 'Accept-Encoding', 'User-Agent', 'Range', 'If-None-Match']) {
-      it(`refuses ${name} beyond 8 KiB before it asks who that is, with ${ask.name}`, async () => {
+      it(`refuses ${name} beyond 8 KiB before authentication, with ${ask.name}`, async () => {
         authentications = 0;
         const refused = await version({ [name]: `a/b,${'a'.repeat(8 * KIB)}` });
         expect(refused.status).to.equal(431);
@@ -130,7 +130,7 @@ describe('limitHeaders', () => {
       });
     }
 
-    it(`sends an audit ID back only as long as one may be, with ${ask.name}`, async () => {
+    it(`returns an audit ID only up to the maximum length, with ${ask.name}`, async () => {
       expect((await version({ 'Audit-Id': 'a'.repeat(256) })).headers['audit-id']).to.equal('a'.repeat(256));
       const other = await version({ 'Audit-Id': 'a'.repeat(257) });
       expect(other.headers['audit-id']).to.match(/^[\da-f-]{36}$/);
@@ -145,7 +145,7 @@ describe('limitHeaders', () => {
     ['#', 'foo'],
   ] as const) {
     const what = scheme ? `${url} over HTTP/2` : url;
-    it(`tells a client that there is no path in ${what}, and logs no error`, async () => {
+    it(`responds with 400 to ${what}, and logs no error`, async () => {
       const { port } = server.address;
       const refused = scheme
         ? await requestHttp2({ port, path: url, headers: { ':scheme': scheme } })
@@ -164,7 +164,7 @@ describe('limitHeaders', () => {
     expect((await requestHttp1({ port, path: 'http://host/version' })).status).to.equal(200);
   });
 
-  it('refuses a path beyond 8 KiB before it asks who that is', async () => {
+  it('refuses a path beyond 8 KiB before authentication', async () => {
     authentications = 0;
     const { port } = server.address;
     const refused = await requestHttp1({ port, path: `/${'a'.repeat(8 * KIB)}?pretty=1` });
@@ -174,7 +174,7 @@ describe('limitHeaders', () => {
     expect((await requestHttp1({ port, path: `/${'a'.repeat(8 * KIB - 1)}` })).status).to.equal(404);
   });
 
-  it('refuses a URL beyond 128 KiB before it asks who that is', async () => {
+  it('refuses a URL beyond 128 KiB before authentication', async () => {
     authentications = 0;
     const refused = await requestHttp1({
       port: server.address.port,
@@ -191,7 +191,7 @@ describe('limitHeaders', () => {
     ).to.equal(200);
   });
 
-  it('takes a user with long groups, which a Go client sends in one frame, over HTTP/2', async () => {
+  it('accepts long groups, which a Go client sends in one frame, over HTTP/2', async () => {
     const groups = numbered(500, 'group').map((name) => name.padEnd(1_000, '-'));
     const status = await askInOneFrame(
       server.address.port,

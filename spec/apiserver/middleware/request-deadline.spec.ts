@@ -35,7 +35,7 @@ describe('requestDeadline', () => {
     ['?timeout=2m', 30_000],
     ['?timeout=0', 30_000],
   ] as const) {
-    it(`responds with 504 after ${limitMs / 1000} s to a list${query} that nobody responds to`, async () => {
+    it(`responds with 504 after ${limitMs / 1000} s to a list${query} without a response`, async () => {
       const response = ask(`/apis/lab.example/v1/things${query}`);
       await asked.promise;
       await clock.advance(limitMs - 1);
@@ -47,7 +47,7 @@ describe('requestDeadline', () => {
     });
   }
 
-  it('is over when the client has gone', async () => {
+  it('is over when the client has left', async () => {
     const leaving = new AbortController();
     const url = `https://127.0.0.1:${server.address.port}/apis/lab.example/v1/things`;
     const gone = requestHttps(url, { rejectUnauthorized: false, signal: leaving.signal }).catch(() => {});
@@ -70,7 +70,7 @@ describe('requestDeadline', () => {
     ['-', 'time: invalid duration "-"'],
   ];
   for (const [timeout, reason] of errors) {
-    it(`refuses ${timeout} in Go's words, whatever is asked for`, async () => {
+    it(`refuses ${timeout} with the message of Go`, async () => {
       const response = await ask(`/livez?timeout=${timeout}`);
       expect(response.status).to.equal(400);
       expect(jsonOf(response)).to.include({

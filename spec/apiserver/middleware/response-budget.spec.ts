@@ -4,7 +4,7 @@ import { ResponseBudget } from '#lib/apiserver/middleware/response-budget.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('ResponseBudget', () => {
-  it('lets responses be held up to a number of bytes, and the others wait until some have been read', async () => {
+  it('admits responses up to a number of bytes, and others wait until some have been read', async () => {
     const { budget, enter } = setUp(100);
     const first = enter('a', 60);
     enter('a', 40);
@@ -16,7 +16,7 @@ describe('ResponseBudget', () => {
     expect([budget.bufferedBytes, budget.waitingCount, third.state]).to.deep.equal([90, 0, 'buffered']);
   });
 
-  it('lets one go alone that is longer than the bound', async () => {
+  it('admits a single response above the bound alone', async () => {
     const { budget, enter } = setUp(100);
     const long = enter('a', 1_000);
     const short = enter('b', 1);
@@ -26,7 +26,7 @@ describe('ResponseBudget', () => {
     expect([short.state, budget.bufferedBytes]).to.deep.equal(['buffered', 1]);
   });
 
-  it('takes those first for whom the least is held, however many others came before', async () => {
+  it('admits first the responses of the client with the least memory, in any order of arrival', async () => {
     const { enter } = setUp(100);
     const [first] = Array.from({ length: 4 }, () => enter('many', 25));
     const before = enter('many', 25);
@@ -36,7 +36,7 @@ describe('ResponseBudget', () => {
     expect([before.state, after.state]).to.deep.equal(['waiting', 'buffered']);
   });
 
-  it('cuts off the oldest of whom the most is held for, once it had two seconds to be read and another waits', async () => {
+  it('cuts off the oldest response of the client with the most memory, two seconds after it could be read, while another waits', async () => {
     const { clock, enter, refused, delivered } = setUp(100);
     const little = delivered('little', 20);
     const [old, young] = [delivered('much', 40), delivered('much', 40)];
@@ -55,7 +55,7 @@ describe('ResponseBudget', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  it('cuts nobody off while nobody waits, nor what is still being made', async () => {
+  it('cuts off nothing while nothing waits, and no response that is still being made', async () => {
     const { clock, enter, delivered } = setUp(100);
     const slow = delivered('a', 50);
     const beingMade = enter('a', 50);
@@ -71,7 +71,7 @@ describe('ResponseBudget', () => {
     expect(waiting.state).to.equal('refused with 429');
   });
 
-  it('lets a user be served within two seconds whatever others hold and ask for', async () => {
+  it('serves a user within two seconds, whatever others request', async () => {
     const { clock, enter, delivered } = setUp(100);
     for (let request = 0; request < 10; request++) delivered('hostile', 10);
     const more = Array.from({ length: 50 }, () => enter('hostile', 10));
@@ -81,7 +81,7 @@ describe('ResponseBudget', () => {
     expect(more.filter(({ state }) => state === 'buffered')).to.have.length.below(11);
   });
 
-  it('forgets whose client has gone, whether they wait or are held', async () => {
+  it('removes responses of clients that have left, whether they wait or not', async () => {
     const { budget, enter, clock } = setUp(100);
     const buffered = enter('a', 100);
     const waiting = enter('b', 100);
@@ -94,7 +94,7 @@ describe('ResponseBudget', () => {
     expect(budget.bufferedBytes).to.equal(0);
   });
 
-  it('has who holds some correct how much it is without waiting', async () => {
+  it('corrects the size of an admitted response without waiting', async () => {
     const { budget, enter } = setUp(100);
     const estimated = enter('a', 90);
     const waiting = enter('b', 50);

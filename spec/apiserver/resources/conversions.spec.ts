@@ -41,7 +41,7 @@ describe('tableDocument', () => {
     expect(table('', [])).to.include({ columnDefinitions: null, rows: null });
   });
 
-  it('includes metadata unless told otherwise, or the whole object', () => {
+  it('includes metadata by default, or the whole object', () => {
     const metadata = { name: 'a', namespace: 'n', creationTimestamp: '2026-01-01T00:00:00Z' };
     const objectOf = (include: IncludedObject) => (table(include).rows as { object: unknown }[])[0]?.object;
     const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
@@ -57,7 +57,7 @@ describe('tableDocument', () => {
 });
 
 describe('parseIncludeObject', () => {
-  it('reads what Kubernetes knows', () => {
+  it('parses the values of Kubernetes', () => {
     for (const word of ['None', 'Metadata', 'Object'] as const) {
       expect(parseIncludeObject(parseQuery(`includeObject=${word}`))).to.equal(word);
     }

@@ -107,7 +107,7 @@ describe('encodeList', () => {
     );
   });
 
-  it('gives what makes the same list when it is compressed, again and again', async () => {
+  it('returns the same list compressed, repeatedly', async () => {
     const encodings = fc.record({
       format: fc.constantFrom('json' as const, 'protobuf' as const),
       isPretty: fc.constant(false),
@@ -126,7 +126,7 @@ describe('encodeList', () => {
     );
   });
 
-  it('compresses the whole, and its first block alone, once for all who ask for them', async () => {
+  it('compresses the whole, and its first block alone, once for all requests', async () => {
     const all = [[new Thing('a')], [new Thing('b')]];
     const gzippedOf = async (some: typeof all) => {
       const list = { metadata: {}, selection: select(some) };
@@ -139,7 +139,7 @@ describe('encodeList', () => {
     expect(await gzippedOf([...all, [new Thing('c')]])).not.to.equal(whole);
   });
 
-  it('lets the compressed whole go with any of its blocks, though the first is served on', async () => {
+  it('frees the compressed whole with any of its blocks, although the first is still served', async () => {
     const first = [new Thing('a')];
     const ofTwo = async () => {
       const other = [new Thing('b')];
@@ -155,7 +155,7 @@ describe('encodeList', () => {
     expect(select([first])).to.have.length(1);
   });
 
-  it('lets others go on while it encodes much, and encodes a block once for all who wait', async () => {
+  it('yields while it encodes much, and encodes a block once for concurrent requests', async () => {
     let encoded = 0;
     const many = Array.from(
       { length: 5_000 },

@@ -37,7 +37,7 @@ describe('objectJsonText', () => {
 });
 
 describe('encodeObject', () => {
-  it('gives the document that is made of the object, in every encoding', async () => {
+  it('returns the document of the object, in every encoding', async () => {
     const encodings = fc.record({
       format: fc.constantFrom('json' as const, 'yaml' as const, 'protobuf' as const),
       isPretty: fc.boolean(),

@@ -80,7 +80,7 @@ describe('validateListOptions', () => {
     });
   }
 
-  it('tells one error as it is, and several as a list', () => {
+  it('formats a single error as it is, and several as a list', () => {
     expect(caught(() => validate('sendInitialEvents=1')).message).to.equal(
       'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
     );
@@ -89,7 +89,7 @@ describe('validateListOptions', () => {
     );
   });
 
-  it('lets watches begin with what there is where that is enabled', () => {
+  it('lets watches begin with the existing objects where that is enabled', () => {
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
     expect(() => validate(query)).to.throw('WatchList');
     expect(() => validate(query, true)).not.to.throw();

@@ -27,12 +27,12 @@ describe('buildMatcher', () => {
     return isWanted && things.filter(isWanted).map(({ name }) => name);
   };
 
-  it('wants everything where nothing is said', () => {
+  it('matches everything without selectors', () => {
     expect(wanted('limit=5')).to.equal(undefined);
     expect(wanted('labelSelector=&fieldSelector=')).to.equal(undefined);
   });
 
-  it('wants what both selectors match', () => {
+  it('matches objects of both selectors', () => {
     expect(wanted('labelSelector=app%3Dweb')).to.deep.equal(['a', 'b', 'd']);
     expect(wanted('fieldSelector=metadata.name!%3Da')).to.deep.equal(['b', 'c', 'd']);
     expect(wanted('fieldSelector=metadata.namespace%3D')).to.deep.equal(['d']);
@@ -78,7 +78,7 @@ describe('parseContinueToken', () => {
 });
 
 describe('isBehind', () => {
-  it('goes by namespace, then by name', () => {
+  it('compares by namespace, then by name', () => {
     const position = { namespace: 'm', name: 'b' };
     const of = (namespace: string | undefined, name: string) => isBehind({ namespace, name }, position);
     expect([of('m', 'c'), of('n', 'a'), of('m-2', 'a')]).to.deep.equal([true, true, true]);
@@ -114,7 +114,7 @@ describe('cutPage', () => {
     );
   });
 
-  it('goes on behind the last object, whatever comes and goes between two pages', () => {
+  it('continues after the last object, whatever is added or deleted between two pages', () => {
     fc.assert(
       fc.property(keys, keys, fc.integer({ min: 1, max: 5 }), (before, after, limit) => {
         let asked = 0;
@@ -133,7 +133,7 @@ describe('cutPage', () => {
     );
   });
 
-  it('tells no number of remaining objects where some were selected away', () => {
+  it('has no number of remaining objects with a selector', () => {
     const things = thingsOf([
       ['n', 'a'],
       ['n', 'b'],

@@ -55,7 +55,7 @@ describe('RecentLists', () => {
       { slices: new TimeSlices(), signal },
     );
 
-  it('encodes ahead what was asked for, so that nobody does it again', async () => {
+  it('encodes recently requested lists ahead, so that no request has to', async () => {
     await ask(blockOf(LONG));
     const next = blockOf(LONG);
     encoded = 0;
@@ -67,13 +67,13 @@ describe('RecentLists', () => {
     expect(encoded).to.equal(2 * LONG); // nobody has asked for that before
   });
 
-  it('encodes nothing while nobody asks', async () => {
+  it('encodes nothing without requests', async () => {
     expect(recent.isEmpty).to.equal(true);
     await ahead(() => blockOf(LONG));
     expect(encoded).to.equal(0);
   });
 
-  it('forgets what was not asked for again in time', async () => {
+  it('evicts lists that are not requested again in time', async () => {
     await ask(blockOf(LONG), { namespace: 'early' });
     await clock.advance(1);
     await ask(blockOf(LONG), { namespace: 'late' });
@@ -88,7 +88,7 @@ describe('RecentLists', () => {
     expect(recent.isEmpty).to.equal(true);
   });
 
-  it('leaves short lists to those who ask for them', async () => {
+  it('leaves short lists to requests', async () => {
     await ask(blockOf(LONG - 1));
     expect(recent.isEmpty).to.equal(true);
   });
@@ -115,7 +115,7 @@ describe('RecentLists', () => {
     }
   });
 
-  it('lets others go on meanwhile, and a request that comes joins in', async () => {
+  it('yields to other work, and shares its encoding with concurrent requests', async () => {
     await ask(blockOf(LONG));
     const next = blockOf(4 * LONG);
     encoded = 0;
@@ -126,7 +126,7 @@ describe('RecentLists', () => {
     expect(encoded).to.equal(4 * LONG);
   });
 
-  it('ends between two lists when it is told to', async () => {
+  it('stops between two lists when its signal aborts', async () => {
     const over = new AbortController();
     await ask(blockOf(LONG), { namespace: 'a' });
     await ask(blockOf(LONG), { namespace: 'b' });
@@ -139,7 +139,7 @@ describe('RecentLists', () => {
     expect([failure, listed]).to.deep.equal(['enough', ['b']]);
   });
 
-  it('goes no further once much is held', async () => {
+  it('stops at a maximum number of bytes', async () => {
     for (const namespace of ['a', 'b']) await ask(blockOf(LONG), { namespace });
     const labels = { long: 'x'.repeat(140_000) };
     const large = Array.from({ length: LONG }, () => new Thing('large', { labels }));

@@ -30,7 +30,7 @@ describe('select', () => {
     );
   });
 
-  it('puts what follows one another into one run, and leaves out blocks without any', () => {
+  it('merges consecutive objects into one range, and omits blocks without any', () => {
     const block = [3, 4, 1, 5, 0].map((size) => new Thing('a', { size }));
     expect(select([[], block, [new Thing('b')]], isWanted)).to.deep.equal([
       {
@@ -59,7 +59,7 @@ describe('selectInSlices', () => {
       expect(await selectInSlices(blocks, wanted, pace())).to.deep.equal(select(blocks, wanted));
   });
 
-  it('ends when nobody waits for what is selected any more', async () => {
+  it('stops when its signal aborts', async () => {
     const gone = new AbortController();
     let count = 0;
     const leaveAtOnce = () => {
@@ -75,7 +75,7 @@ describe('selectInSlices', () => {
 });
 
 describe('takeSelected', () => {
-  it('takes the first of what is selected', () => {
+  it('returns the first of the selected objects', () => {
     fc.assert(
       fc.property(batchLists, fc.nat({ max: 20 }), (blocks, limit) => {
         const selection = select(blocks, isWanted);
@@ -131,7 +131,7 @@ describe('positionsByLabel', () => {
     expect(positionsByLabel(things, parseLabelSelector('app=other'))).to.deep.equal([]);
   });
 
-  it('tells nothing of a selector without values, of a short list, and once asked by very many labels', () => {
+  it('is undefined for a selector without values, for a short list, and after too many labels', () => {
     const things = Array.from({ length: 100 }, (_, index) => new Thing(`thing-${index}`, {}));
     expect(positionsByLabel(things, parseLabelSelector('app,tier!=a'))).to.equal(undefined);
     expect(positionsByLabel(things.slice(1), parseLabelSelector('app=a'))).to.equal(undefined);

@@ -19,12 +19,12 @@ describe('serveGet', () => {
   const get = (path: string) =>
     requestHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things/${path}` });
 
-  it('gives one object, or says that there is none', async () => {
+  it('returns one object, or 404', async () => {
     expect(jsonOf(await get('a'))).to.include({ kind: 'Thing', size: 1 });
     expect((await get('b')).status).to.equal(404);
   });
 
-  it('refuses to export, as Kubernetes does since v1.14, unless that is said to be unwanted', async () => {
+  it('refuses to export, as Kubernetes does since v1.14, unless the parameter is false', async () => {
     for (const query of ['export', 'export=true', 'export=1', 'export=']) {
       const refused = await get(`a?${query}`);
       expect(refused.status, query).to.equal(400);
@@ -82,7 +82,7 @@ describe('serveList', () => {
     });
   }
 
-  it('refuses a watch of what is not watched, whatever its timeout is', async () => {
+  it('refuses a watch of a resource without watches, whatever its timeout', async () => {
     const response = await ask('watch=1&timeout=xyz');
     expect(response.status).to.equal(405);
     expect(jsonOf(response)).to.include({
@@ -90,7 +90,7 @@ describe('serveList', () => {
     });
   });
 
-  it('looks for what no object can have, rather than responding with everything', async () => {
+  it('looks up a name that no object can have, instead of returning everything', async () => {
     expect((await ask('labelSelector=a%3D%ff')).status).to.equal(400);
   });
 
@@ -99,7 +99,7 @@ describe('serveList', () => {
     ['field', `fieldSelector=${numbered('metadata.name!=v')},metadata.namespace=none`, 500],
   ] as const) {
     const what = `${namespaces} namespaces are tried by a ${kind} selector of 500 requirements`;
-    it(`lets others go on while 5,000 objects of ${what}`, async () => {
+    it(`yields to other work while 5,000 objects of ${what}`, async () => {
       let [sinceTurn, mostInTurn, isOver] = [0, 0, false];
       const count = <T>(value: T) => {
         mostInTurn = Math.max(mostInTurn, ++sinceTurn);
@@ -133,7 +133,7 @@ describe('serveList', () => {
     });
   }
 
-  it('tells how many objects are behind a page, unless some were selected away', async () => {
+  it('counts the objects after a page, unless selectors apply', async () => {
     const things = Array.from(
       { length: 5 },
       (_, index) => new Thing(`thing-${index}`, { labels: { a: 'b' } }),
@@ -156,7 +156,7 @@ describe('serveList', () => {
     }
   });
 
-  it('tells of lists that may be encoded ahead, and of no page', async () => {
+  it('reports lists that can be encoded ahead, and no pages', async () => {
     const things = Array.from({ length: 5 }, (_, index) => new Thing(`thing-${index}`));
     let listed = 0;
     const onListed = ({ body }: ListedObjects) => {

@@ -22,7 +22,7 @@ const isUnchanged = (a: object, b: object) => a instanceof Thing && b instanceof
 const keyOf = (thing: { namespace: string | undefined; name: string }) => `${thing.namespace} ${thing.name}`;
 
 describe('objectChanges', () => {
-  it('looks at no object before those in front of it are taken: watchers may take their time', () => {
+  it('compares objects lazily, as fast as the watcher reads', () => {
     const [first, second] = [[new Thing('a')], [new Thing('b')]];
     let looks = 0;
     Object.defineProperty(second, Symbol.iterator, {
@@ -37,7 +37,7 @@ describe('objectChanges', () => {
     expect([...changes].map(({ after }) => after)).to.deep.equal(second);
   });
 
-  it('leads from one state to the other, and tells nothing of what stayed the same', () => {
+  it('transforms one state into the other, without events for unchanged objects', () => {
     fc.assert(
       fc.property(states, states, (before, after) => {
         const state = new Map(before.flat().map((thing) => [keyOf(thing), thing.size]));
@@ -53,7 +53,7 @@ describe('objectChanges', () => {
     );
   });
 
-  it('goes by namespace and name', () => {
+  it('sorts by namespace and name', () => {
     fc.assert(
       fc.property(states, states, (before, after) => {
         const keys = [...objectChanges(before, after, isUnchanged)].map(({ before: was, after: is }) =>

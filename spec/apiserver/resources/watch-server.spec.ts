@@ -34,7 +34,7 @@ describe('WatchServer', () => {
   afterEach(() => server[Symbol.asyncDispose]());
   const open = () => WatchStream.open(server.address.port, PATH);
 
-  it('tells a slow watcher what has changed since, not all that happened meanwhile', async () => {
+  it('sends a slow watcher the changes since its last event, not all intermediate ones', async () => {
     things.publish(many(20_000, 0));
     await using stream = await open();
     stream.response.pause(); // takes what its socket's buffers hold, and no more
@@ -50,7 +50,7 @@ describe('WatchServer', () => {
     expect(events.at(-1)?.object.size).to.equal(5);
   });
 
-  it('drops a watcher that takes nothing for a minute', async () => {
+  it('drops a watcher that reads nothing for a minute', async () => {
     things.publish(many(50_000, 0));
     await using stream = await open();
     stream.response.pause();
@@ -63,7 +63,7 @@ describe('WatchServer', () => {
     expect(await registry.metrics()).to.contain('apiserver_refused_requests_total{reason="not_read"} 1\n');
   });
 
-  it('responds with 429 to more watchers than it holds', async () => {
+  it('responds with 429 beyond the maximum number of watchers', async () => {
     things.publish(many(1, 0));
     const streams = await Promise.all([open(), open()]);
     expect((await requestHttp1({ port: server.address.port, path: PATH })).status).to.equal(429);
@@ -110,7 +110,7 @@ describe('WatchServer', () => {
     expect((await other.take(1)).map(({ type }) => type)).to.deep.equal(['MODIFIED']);
   });
 
-  it('sends bookmarks to those who ask for them alone', async () => {
+  it('sends bookmarks only to watchers that request them', async () => {
     things.publish(many(1, 0));
     await using plain = await open();
     await using marked = await WatchStream.open(server.address.port, `${PATH}&allowWatchBookmarks=true`);
@@ -123,7 +123,7 @@ describe('WatchServer', () => {
     }
   });
 
-  it('streams over HTTP/2, and ends after half an hour or more where no end is asked for', async () => {
+  it('streams over HTTP/2, and ends after half an hour or more without a timeout', async () => {
     things.publish(many(2, 0));
     const watched = requestHttp2({ port: server.address.port, path: PATH });
     while (clock.sleeperCount === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -15,7 +15,7 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 const HOUR_MS = 3_600_000;
 
 describe('ConnectionGate', () => {
-  it('lets somebody else in while 3,000 connections of one address stop in the middle of their handshake', async () => {
+  it('admits another address while 3,000 connections of one address stop during their handshake', async () => {
     await using server = await setUp();
     await server.stall(3_000, '127.0.0.2');
     await eventually(async () => (await server.handshakes()) === 128);
@@ -25,7 +25,7 @@ describe('ConnectionGate', () => {
     expect(await server.handshakes()).to.be.within(126, 128);
   });
 
-  it('has who comes from the same address wait, until those who are held up have had two seconds', async () => {
+  it('queues connections of the same address until stalled handshakes have had two seconds', async () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
     await server.stall(10, '127.0.0.2');
     await eventually(async () => (await server.handshakes()) === 4);
@@ -39,7 +39,7 @@ describe('ConnectionGate', () => {
     expect(await response).to.equal(200);
   });
 
-  it('cuts off who waits for as long as a handshake may take', async () => {
+  it('cuts off a connection that waits for as long as a handshake may take', async () => {
     await using server = await setUp({ handshakes: 0, connections: 100 });
     const [socket] = await server.stall(1, '127.0.0.2');
     await eventually(async () => (await server.connections()) === 1);
@@ -57,7 +57,7 @@ describe('ConnectionGate', () => {
     await eventually(async () => (await server.connections()) === 0);
   });
 
-  it('takes a burst of one client one after the other, and refuses none of it', async () => {
+  it('admits a burst of one client one by one, and refuses none of it', async () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
     const responses = await Promise.all(Array.from({ length: 60 }, () => server.ask('127.0.0.2')));
     expect(new Set(responses)).to.deep.equal(new Set([200]));
@@ -70,7 +70,7 @@ describe('ConnectionGate', () => {
       ['authenticated', '/version', { authorization: 'Bearer alice' }, 64],
       ['asked for our health', '/livez', {}, 4],
     ] as const) {
-      it(`keeps ${limit} for an address that ${what} within the last hour`, async () => {
+      it(`reserves ${limit} for an address that ${what} within the last hour`, async () => {
         await using server = await setUp({ handshakes: 8, connections: 100, [limit]: 8 });
         expect(await server.ask('127.0.0.9', { path, headers })).to.equal(200);
         await server.clock.advance(HOUR_MS - 1);
@@ -88,7 +88,7 @@ describe('ConnectionGate', () => {
     }
   }
 
-  it('lets nobody take what is kept for an address that authenticated', async () => {
+  it('protects the connections that are reserved for an authenticated address', async () => {
     await using server = await setUp({ handshakes: 8, connections: 100 });
     await server.ask('127.0.0.9', { headers: { authorization: 'Bearer alice' } });
     await server.stall(8, '127.0.0.9');
@@ -99,7 +99,7 @@ describe('ConnectionGate', () => {
     expect(await server.refused('handshakes')).to.equal(undefined);
   });
 
-  it('counts no handshake that is over, though its connection is kept', async () => {
+  it('does not count a finished handshake while its connection is open', async () => {
     await using server = await setUp({ handshakes: 1, connections: 100 });
     const kept = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(kept, 'secureConnect');
@@ -109,7 +109,7 @@ describe('ConnectionGate', () => {
     kept.destroy();
   });
 
-  it('keeps nothing for an address that was last known an hour ago', async () => {
+  it('reserves nothing for an address an hour after its last request', async () => {
     await using server = await setUp({ handshakes: 8, connections: 8 });
     expect(await server.ask('127.0.0.9', { path: '/livez' })).to.equal(200);
     await server.clock.advance(HOUR_MS);

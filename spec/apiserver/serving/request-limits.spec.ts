@@ -16,7 +16,7 @@ describe('refusalReasonOf', () => {
     ['ECONNRESET', undefined],
     ['EPIPE', undefined],
   ] as const) {
-    it(`takes ${code} for ${reason ?? 'a client that has gone'}`, () => {
+    it(`counts ${code} as ${reason ?? 'a client that has left'}`, () => {
       expect(refusalReasonOf(code)).to.equal(reason);
     });
   }
@@ -41,13 +41,13 @@ describe('refuseMalformed', () => {
     return { status: head.split('\r\n')[0] ?? '', json: JSON.parse(body) };
   };
 
-  it('responds to a method that nobody knows as any other wrong method', async () => {
+  it('responds to an unknown method as to any other unsupported method', async () => {
     const { status, json } = await send('FOO /apis HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(status).to.match(/^HTTP\/1\.1 405 /);
     expect(json).to.include({ kind: 'Status', reason: 'MethodNotAllowed', code: 405 });
   });
 
-  it('responds to what is no request with 400, and closes the connection', async () => {
+  it('responds to malformed requests with 400, and closes the connection', async () => {
     const { status, json } = await send('GET / HTTP/1.1\r\nthis is no header\r\n\r\n');
     expect(status).to.match(/^HTTP\/1\.1 400 /);
     expect(json).to.include({ reason: 'BadRequest', message: 'the request is malformed' });
@@ -115,7 +115,7 @@ describe('RequestPacer', () => {
     expect(begun.slice(MOST)).to.deep.equal(['z']);
   });
 
-  it('keeps the order of one address when a request comes while others wait', async () => {
+  it('preserves the order of one address when a request arrives while others wait', async () => {
     const { take, begun } = setUp();
     for (let count = 0; count < MOST + 2; count++) take(`a${count}`);
     await nextSlice();

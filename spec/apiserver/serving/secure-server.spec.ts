@@ -16,7 +16,7 @@ async function protocolOf(port: number, ...offered: readonly string[]): Promise<
 }
 
 describe('createHttpServer', () => {
-  it('speaks HTTP/2 to who can, and HTTP/1.1 to the others', async () => {
+  it('negotiates HTTP/2 with clients that support it, and HTTP/1.1 with others', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
     expect(await protocolOf(port, 'http/1.1', 'h2')).to.equal('h2');
@@ -25,7 +25,7 @@ describe('createHttpServer', () => {
     expect((await requestHttp1({ port, path: '/version' })).status).to.equal(200);
   });
 
-  it('speaks HTTP/1.1 alone where no HTTP/2 is wanted', async () => {
+  it('serves HTTP/1.1 alone if HTTP/2 is disabled', async () => {
     await using server = await startTestApiServer({ maxStreamsPerConnection: 0 });
     const { port } = server.address;
     expect(await protocolOf(port, 'h2', 'http/1.1')).to.equal('http/1.1');
@@ -61,14 +61,14 @@ describe('listen', () => {
     expect(address).to.equal('0.0.0.0');
   });
 
-  it('listens at the one address that it is told', async () => {
+  it('listens on the given address only', async () => {
     await using server = disposable();
     expect((await listen(server.server, { bindAddress: '127.1.2.3', port: 0 })).address).to.equal(
       '127.1.2.3',
     );
   });
 
-  it('says what it cannot do, and why', async () => {
+  it('throws with the address and the reason', async () => {
     await using first = disposable();
     const { port } = await listen(first.server, { bindAddress: '127.0.0.1', port: 0 });
     const messageOf = (bindAddress: string, at: number) =>

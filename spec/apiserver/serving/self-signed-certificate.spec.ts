@@ -89,7 +89,7 @@ describe('loadOrMakeCertificate', () => {
     expect(place.logger.lines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
-  it('makes another when the one that is kept has less than a month left, or is not valid yet', async () => {
+  it('makes another when the stored one has less than a month left, or is not valid yet', async () => {
     await using place = await setUp();
     const made = await place.open();
     await place.clock.advance(YEAR_MS - 31 * DAY_MS);
@@ -187,7 +187,7 @@ describe('loadOrMakeCertificate', () => {
     expect((await readdir(place.certDir)).sort()).to.deep.equal(names.sort());
   });
 
-  it('serves with what it has made where it cannot be kept, and leaves nothing half there', async () => {
+  it('serves with its new certificate where it cannot be stored, and leaves no partial file', async () => {
     await using place = await setUp();
     await mkdir(place.key);
     await writeFile(join(place.key, 'full'), '');

@@ -81,7 +81,7 @@ describe('openServingCertificates', () => {
     }
   });
 
-  it('takes the certificate that another replica has renewed in the same directory', async () => {
+  it('uses the certificate that another replica has renewed in the same directory', async () => {
     await using directory = await TemporaryDirectory.create();
     const clock = new ManualClock();
     await using one = await open(directory, { clock });
@@ -96,7 +96,7 @@ describe('openServingCertificates', () => {
     expect(one.current.key).to.equal(other.current.key);
   });
 
-  it('goes on with the renewed certificate where it cannot be kept', async () => {
+  it('continues with the renewed certificate where it cannot be stored', async () => {
     await using directory = await TemporaryDirectory.create();
     const [clock, logger] = [new ManualClock(), new RecordingLogger()];
     const certDir = await directory.write('file', '');
@@ -109,7 +109,7 @@ describe('openServingCertificates', () => {
     );
   });
 
-  it('keeps the certificate while the key is that of another', async () => {
+  it('keeps the certificate while the key does not match', async () => {
     await using set = await setUp();
     const { key } = serverLeaf('other');
     await set.directory.write('server.key', key);
@@ -124,7 +124,7 @@ describe('openServingCertificates', () => {
     expect(JSON.stringify(set.logger.lines)).not.to.include('PRIVATE KEY');
   });
 
-  it('shows the certificate that is for the name asked for', async () => {
+  it('presents the certificate for the requested name', async () => {
     await using set = await setUp();
     const { port } = set;
     expect(await nameShown(port, { servername: 'named.example' })).to.equal('named');
@@ -202,7 +202,7 @@ describe('TLS of a server', () => {
     ['4588', 'X25519MLKEM768'],
     ['4589', 'SecP384r1MLKEM1024'],
   ] as const)
-    it(`takes ${number} for ${name}`, async () => {
+    it(`translates ${number} to ${name}`, async () => {
       await using set = await setUp({ minVersion: 'TLSv1.3', cipherSuites: [], curves: [number] });
       await using socket = await shakeHands(set.port, { ecdhCurve: name });
       expect(socket.tls.getProtocol()).to.equal('TLSv1.3');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pace } from './pace.ts';
 
 describe('pace', () => {
-  it('acts as often as fits, without waiting for what is under way, and lasts as long as it is told', async () => {
+  it('acts at the given rate, without waiting for actions in progress, for the given time', async () => {
     const startMs = performance.now();
     const { promise, resolve } = Promise.withResolvers<void>();
     const indexes: number[] = [];
@@ -16,7 +16,7 @@ describe('pace', () => {
     expect(performance.now() - startMs).to.be.at.least(18);
   });
 
-  it('stops at the first failure and tells it', async () => {
+  it('stops at the first failure and throws it', async () => {
     let acted = 0;
     const failed = pace({ everyMs: 1, forMs: 10_000 }, async () => {
       acted += 1;

@@ -20,7 +20,7 @@ describe('quantileOfBuckets', () => {
     [1, 5],
   ]);
 
-  it('tells the bound within which that many lay that came since', () => {
+  it('returns the bucket that contains the quantile of new observations', () => {
     const after = new Map([
       [1, 105],
       [0.1, 95],
@@ -30,7 +30,7 @@ describe('quantileOfBuckets', () => {
     ]);
   });
 
-  it('tells nothing where nothing came', () => {
+  it('is undefined without new observations', () => {
     expect(quantileOfBuckets(before, before, 0.99)).to.equal(undefined);
     expect(quantileOfBuckets(new Map(), new Map(), 0.99)).to.equal(undefined);
   });

@@ -4,7 +4,7 @@ import { eventually } from '#spec/support/eventually.ts';
 import { BareScraper } from './bare-scraper.ts';
 
 describe('BareScraper', () => {
-  it('asks each kubelet once an interval, over one connection, and counts what it says', async () => {
+  it('scrapes each kubelet once an interval, over one connection, and counts the bytes', async () => {
     await using cluster = await startCluster({ nodes: 2, podsPerNode: 1 });
     const nodes = [...cluster.nodes()];
     const options = {
@@ -25,7 +25,7 @@ describe('BareScraper', () => {
     expect(stranger.scrapes.responses).to.equal(0);
   });
 
-  it('goes on where a kubelet has closed the connection, and counts refusals', async () => {
+  it('continues after a kubelet has closed the connection, and counts refusals', async () => {
     const cluster = await startCluster({ nodes: 1, podsPerNode: 1 });
     const [node] = cluster.nodes();
     const address = `${node?.address}:${cluster.kubeletPort}`;

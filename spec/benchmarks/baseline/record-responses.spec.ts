@@ -29,7 +29,7 @@ describe('recordResponses', () => {
     return await recordResponses({ origin, tls: { cert, key }, requests });
   }
 
-  it('keeps what went over the wire, and the headers that tell of it', async () => {
+  it('records the bytes on the wire, and the headers that describe them', async () => {
     const responses = await record([request, { ...request, gzip: true }]);
     const asked = (encoding: string) =>
       responseKey({ url: '/a', headers: { accept: 'application/json', 'accept-encoding': encoding } });
@@ -45,7 +45,7 @@ describe('recordResponses', () => {
     ]);
   });
 
-  it('keeps no refusal', async () => {
+  it('records no refusal', async () => {
     const failure = await record([{ ...request, path: '/b' }]).catch((error: Error) => error.message);
     expect(failure).to.match(/^Cannot measure \/b .* was 403/);
   });

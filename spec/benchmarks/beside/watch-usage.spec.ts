@@ -4,7 +4,7 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { type WatchedUsage, watchUsage } from './watch-usage.ts';
 
 describe('watchUsage', () => {
-  it('tells of each process what it took meanwhile, in the order asked for', async () => {
+  it('returns the usage of each process, in the given order', async () => {
     const source =
       'process.on("SIGTERM", () => process.exit()); setInterval(() => {}, 1000); console.log("up");';
     await using idle = new SpawnedProgram(process.execPath, ['-e', source], { name: 'an idle program' });

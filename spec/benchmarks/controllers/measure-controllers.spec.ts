@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { measureControllers, reportControllers } from './measure-controllers.ts';
 
 describe('measureControllers', () => {
-  it('tells of each change how long it took until its status was there, and what that cost', async () => {
+  it('measures the latency of each change until its status is written, and its cost', async () => {
     const scenario = { objects: 40, changesPerSecond: 20, durationMs: 1000, settleMs: 0 };
     const result = await measureControllers(scenario, {
       program: [process.execPath, 'lib/main.ts'],

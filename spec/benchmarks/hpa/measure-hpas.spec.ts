@@ -5,7 +5,7 @@ import { reportHpas } from './report-hpas.ts';
 describe('measureHpas', function () {
   this.timeout(180_000);
 
-  it('tells how late HPAs are decided, what that costs, and how soon a metric shows in a scale', async () => {
+  it('measures how late HPAs are decided, the cost, and the latency from a metric to a scale', async () => {
     const result = await measureHpas(
       {
         ...{ name: 'few', what: '20 every 2 s' },

@@ -43,7 +43,7 @@ describe('generateLoad', () => {
     return await generateLoad({ ...job, origin: originOf(server), ...changes });
   }
 
-  it('counts what it asked and how long the responses were on the wire', async () => {
+  it('counts requests, and bytes of responses on the wire', async () => {
     let asked = 0;
     const result = await load({ gzip: true }, (request, response) => {
       if (request.url === '/a' && request.headers['accept-encoding'] === 'gzip') asked += 1;
@@ -55,7 +55,7 @@ describe('generateLoad', () => {
     expect(result.p99Ms).to.be.at.most(result.maxMs);
   });
 
-  it('asks without a pause and without counting it until both sides are warm, and tells what the server spent', async () => {
+  it('sends requests without a pause, does not count the warm-up, and reports the cost of the server', async () => {
     let asked = 0;
     const changes = { warmUpMs: 30, everyMs: 20, clients: 1, serverPid: process.pid };
     const result = await load(changes, (_request, response) => {
@@ -72,7 +72,7 @@ describe('generateLoad', () => {
     ).not.to.have.property('serverCpuMs');
   });
 
-  it('asks as often as it is told to, however late a response comes', async () => {
+  it('sends requests at the given rate, however slow the responses', async () => {
     let asked = 0;
     const result = await load({ durationMs: 50, everyMs: 10, clients: 1 }, (request, response) => {
       const respond = () => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
@@ -83,7 +83,7 @@ describe('generateLoad', () => {
     expect(asked).to.equal(5);
   });
 
-  it('speaks the protocol that it is told to', async () => {
+  it('uses the given protocol', async () => {
     await using stack = new AsyncDisposableStack();
     const versions = new Set<string>();
     const server = createSecureServer(
@@ -106,7 +106,7 @@ describe('generateLoad', () => {
     }
   });
 
-  it('measures no refusals and no other format than it asked for', async () => {
+  it('fails on refusals and on other formats than the requested one', async () => {
     const failing = load({}, (request, response) =>
       response.writeHead(request.url === '/a' ? 403 : 200).end(),
     );

@@ -3,7 +3,7 @@ import { measureMetricsAdapter } from './measure-metrics-adapter.ts';
 import { reportMetricsAdapter } from './report-metrics-adapter.ts';
 
 describe('measureMetricsAdapter', () => {
-  it('tells what requests took, hanging sources or not, and how often sources were asked for equal queries', async () => {
+  it('measures requests, with and without hanging sources, and the number of queries for shared metrics', async () => {
     const scenario = { hpas: 12, podsPerHpa: 2, namespaces: 3, intervalSeconds: 2 };
     const times = { settleMs: 1000, collectMs: 3000, requestMs: 300, warmUpMs: 50 };
     const result = await measureMetricsAdapter(

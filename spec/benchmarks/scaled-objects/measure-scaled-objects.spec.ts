@@ -5,7 +5,7 @@ import { reportScaledObjects } from './report-scaled-objects.ts';
 describe('measureScaledObjects', function () {
   this.timeout(180_000);
 
-  it('tells what polling costs, how timely it is, and how soon a message shows in a scale', async () => {
+  it('measures the cost and the punctuality of polls, and the latency from a message to a scale', async () => {
     const result = await measureScaledObjects(
       {
         ...{ objects: 40, namespaces: 2, pollingMs: 1000, busyPercent: 20, pushed: 2 },

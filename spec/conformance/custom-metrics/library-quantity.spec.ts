@@ -57,7 +57,7 @@ describe('libraryQuantity', () => {
     expect(libraryQuantity('-9223372036854775808')).to.equal('-9223372036854775808');
   });
 
-  it('refuses what is no quantity', () => {
+  it('refuses an invalid quantity', () => {
     for (const text of ['', '.', '1x', 'k', '1 k', '--1'])
       expect(() => libraryQuantity(text), text).to.throw();
   });

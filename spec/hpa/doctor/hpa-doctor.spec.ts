@@ -181,7 +181,7 @@ describe('hpaDoctor', () => {
     );
     expect(foundOf(findings, 'gone')[0]).to.have.property('seen', 'Deployment "gone" not found');
     expect(foundOf(findings, 'settings')[0]).to.have.property('seen').that.contains('no scale subresource');
-    expect(foundOf(findings, 'strange')[0]).to.have.property('seen').that.contains('nothing serves its kind');
+    expect(foundOf(findings, 'strange')[0]).to.have.property('seen').that.contains('its kind is not served');
   });
 
   it('names other HPAs that scale the same pods', async () => {

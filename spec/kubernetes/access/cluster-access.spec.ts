@@ -39,7 +39,7 @@ describe('ClusterAccess', () => {
     await clock.advance(10_000);
   });
 
-  it('has the source read once for all who ask meanwhile', async () => {
+  it('reads the source once for concurrent callers', async () => {
     const asking = [access.authorization(), access.authorization(), access.authorization()];
     expect(loads).to.have.length(2);
     loads[1]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
@@ -95,7 +95,7 @@ describe('ClusterAccess', () => {
     await usual;
   });
 
-  it('gives up on a source that takes longer than 10 s, and says so', async () => {
+  it('fails with an error when a source takes longer than 10 s', async () => {
     const asking = access.authorization();
     await clock.advance(10_000);
     expect(await asking).to.equal('Bearer 1');

@@ -61,7 +61,7 @@ describe('loadClusterAccess', () => {
       expect((await inCluster('fd00::1')).server.hostname).to.equal('[fd00::1]');
     });
 
-    it('follows the files as they rotate, and keeps the TLS object while nothing of it changes', async () => {
+    it('reads rotated files, and returns the same TLS object until it changes', async () => {
       const access = await inCluster();
       const before = access.tls;
       await directory.write('token', 'second');
@@ -75,7 +75,7 @@ describe('loadClusterAccess', () => {
       expect(access.tls.ca).not.to.equal(before.ca);
     });
 
-    it('keeps what it has while the files cannot be read, and says so once', async () => {
+    it('uses the previous credentials while the files cannot be read, and logs that once', async () => {
       const access = await inCluster();
       const elsewhere = await TemporaryDirectory.create();
       await directory[Symbol.asyncDispose]();
@@ -90,7 +90,7 @@ describe('loadClusterAccess', () => {
     });
 
     for (const file of ['token', 'ca.crt']) {
-      it(`keeps what it has while ${file} is empty, as in the middle of a write, and refuses to begin so`, async () => {
+      it(`uses the previous credentials while ${file} is empty, as during a write, and refuses to start so`, async () => {
         const access = await inCluster();
         await directory.write(file, '\n');
         await clock.advance(10_000);
@@ -103,7 +103,7 @@ describe('loadClusterAccess', () => {
       });
     }
 
-    it('keeps the authorities that it has while ca.crt is cut off, as in the middle of a write, and refuses to begin so', async () => {
+    it('uses the previous authorities while ca.crt is truncated, as during a write, and refuses to start so', async () => {
       const access = await inCluster();
       const both = `${authority.certificatePem}${new CertificateAuthority('next').certificatePem}`;
       const { length } = authority.certificatePem;
@@ -120,7 +120,7 @@ describe('loadClusterAccess', () => {
       expect(access.tls.ca).to.equal(both);
     });
 
-    it('goes on with what it has when a file cannot be read to its end, as on a volume that hangs, and reads it once at a time', async () => {
+    it('uses the previous credentials when a read hangs, as on a broken volume, with one read at a time', async () => {
       const access = await inCluster();
       const token = join(directory.path, 'token');
       await unlink(token);
@@ -155,7 +155,7 @@ describe('loadClusterAccess', () => {
       });
     });
 
-    it('says which file is missing', async () => {
+    it('names the missing file', async () => {
       await directory[Symbol.asyncDispose]();
       await expectFailure(
         inCluster(),
@@ -164,7 +164,7 @@ describe('loadClusterAccess', () => {
     });
   });
 
-  it('says what it lacks when there is neither a kubeconfig nor a pod', async () => {
+  it('names what is missing without a kubeconfig and outside a pod', async () => {
     await expectFailure(loadClusterAccess({ clock, logger }), /^Cannot find API server: no kubeconfig, and/);
     for (const half of [{ serviceHost: '10.0.0.1' }, { servicePort: '443' }])
       await expectFailure(loadClusterAccess({ clock, logger, ...half }), /^Cannot find API server: /);
@@ -238,7 +238,7 @@ describe('loadClusterAccess', () => {
       expect(await access.authorization()).to.equal('Bearer from-file');
     });
 
-    it('keeps what it has while one of its files is empty, as in the middle of a write', async () => {
+    it('uses the previous credentials while one of its files is empty, as during a write', async () => {
       const files = { token: 'a', 'ca.pem': authority.certificatePem };
       for (const [name, text] of Object.entries(files)) await directory.write(name, text);
       const access = await load(
@@ -284,7 +284,7 @@ describe('loadClusterAccess', () => {
       expect(await access.authorization()).to.equal('Bearer provided');
     });
 
-    it('takes the token of an OIDC provider while it is valid', async () => {
+    it('uses the token of an OIDC provider while it is valid', async () => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
       const token = `${part({ alg: 'none' })}.${part({ exp: 4_102_444_800 })}.signature`; // in 2100
       const provider = { name: 'oidc', config: { 'id-token': token } };
@@ -315,7 +315,7 @@ describe('loadClusterAccess', () => {
       return `cat <<'END'\n${text}\nEND`;
     };
 
-    it('takes a client certificate and key from an exec plugin that has no token', async () => {
+    it('uses a client certificate and key of an exec plugin without a token', async () => {
       const { certificatePem, privateKeyPem } = client;
       const status = { clientCertificateData: certificatePem, clientKeyData: privateKeyPem };
       const access = await load(await plugin(responding(status)));
@@ -329,7 +329,7 @@ describe('loadClusterAccess', () => {
       expect(await access.authorization()).to.equal('Bearer a');
     });
 
-    it('tells what a plugin complains of, on one line, and never what it responds', async () => {
+    it('reports the error output of a plugin on one line, and never its output', async () => {
       await expectFailure(
         load(await plugin('echo "log in\n first" >&2; exit 1')),
         /: the credential plugin failed: log in first$/,
@@ -341,7 +341,7 @@ describe('loadClusterAccess', () => {
       );
     });
 
-    it('waits for a plugin for a minute, and when it is told to end no longer', async () => {
+    it('waits for a plugin for a minute, and stops when its signal aborts', async () => {
       const pidFile = `${directory.path}/pid`;
       const isRunning = async () => {
         const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
@@ -366,7 +366,7 @@ describe('loadClusterAccess', () => {
       expect(clock.sleeperCount).to.equal(0);
     });
 
-    it('goes on with the last credentials when a plugin hangs, and reads none any more in the end', async () => {
+    it('uses the previous credentials when a plugin hangs, and reads none after shutdown', async () => {
       const credential = JSON.stringify({
         status: { token: 'first', expirationTimestamp: '2000-01-01T00:00:00Z' },
       });
@@ -406,7 +406,7 @@ describe('loadClusterAccess', () => {
         'the credential plugin failed: output has more than 1048576 bytes',
       ],
     ] as const) {
-      it(`keeps the last credentials when a plugin gives ${what}, and takes the next good ones`, async () => {
+      it(`uses the previous credentials when a plugin returns ${what}, and then the next valid ones`, async () => {
         const good = (token: string) =>
           plugin(responding({ token, expirationTimestamp: '2000-01-01T00:00:00Z' }));
         const access = await load(await good('first'));
@@ -422,7 +422,7 @@ describe('loadClusterAccess', () => {
       });
     }
 
-    it('ends a plugin that takes no heed of being ended', async () => {
+    it('kills a plugin that ignores termination', async () => {
       const pidFile = `${directory.path}/pid`;
       const pid = async () => Number(await readFile(pidFile, 'utf8').catch(() => ''));
       const isRunning = async () => {
@@ -441,7 +441,7 @@ describe('loadClusterAccess', () => {
       await eventually(async () => !(await isRunning()));
     });
 
-    it('runs a plugin no more whose token has no end, until the API server refuses that', async () => {
+    it('does not run a plugin again whose token has no expiration, until the API server refuses the token', async () => {
       const access = await load(await plugin(responding({ token: 'first' })));
       await plugin(responding({ token: 'second' }));
       await clock.advance(10_000);
@@ -523,7 +523,7 @@ describe('loadClusterAccess', () => {
       await expectFailure(read(await directory.write('text', 'text')), /text: not a YAML mapping$/);
     });
 
-    it('tells where one is no YAML, and not what stands there', async () => {
+    it('reports the position of invalid YAML, and not its content', async () => {
       const texts = [
         'a: 1\nusers: [{user: {token: SECRET',
         'a: 1\ntoken: "SECRET" SECRET',

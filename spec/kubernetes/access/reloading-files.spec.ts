@@ -7,7 +7,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 describe('ReloadingFiles', () => {
-  it('takes up what the files hold now, and tells', async () => {
+  it('reads the current contents, and notifies listeners', async () => {
     await using set = await setUp();
     expect(set.files.current).to.equal('1+1');
     const heard: string[] = [];
@@ -17,7 +17,7 @@ describe('ReloadingFiles', () => {
     expect(heard).to.deep.equal(['2+2']);
   });
 
-  it('keeps the last good version while the files do not belong together, or are gone', async () => {
+  it('keeps the last valid version while the files do not match, or are missing', async () => {
     await using set = await setUp();
     await set.write('2', '1');
     await set.tick(() => set.logger.lines.some(({ level }) => level === 'error'));

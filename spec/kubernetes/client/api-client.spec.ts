@@ -66,7 +66,7 @@ describe('ApiClient', () => {
   }
 
   describe('getJson', () => {
-    it('asks with its credentials below the base path of the server', async () => {
+    it('sends its credentials to paths below the base path of the server', async () => {
       const server = await serve((_, response) => void response.end('{"a":1}'));
       const client = await clientOf(new URL('/clusters/c/', server.url), async () =>
         credentials({ authorization: 'Bearer t' }),
@@ -84,13 +84,13 @@ describe('ApiClient', () => {
       });
     });
 
-    it('asks for JSON unless told otherwise', async () => {
+    it('requests JSON by default', async () => {
       const server = await serve((_, response) => void response.end('{}'));
       await (await clientOf(server.url)).getJson('/api');
       expect(server.requests[0]?.headers.accept).to.equal('application/json');
     });
 
-    it('tells status, reason and Retry-After of a refusal', async () => {
+    it('returns status, reason and Retry-After of a refusal', async () => {
       const server = await serve((_, response) => {
         response.writeHead(429, { 'retry-after': '7' });
         response.end(JSON.stringify({ kind: 'Status', message: 'slow down', reason: 'TooManyRequests' }));
@@ -104,7 +104,7 @@ describe('ApiClient', () => {
       });
     });
 
-    it('has credentials read again at once that the server refuses, and not those of whom it forbids something', async () => {
+    it('reads credentials again at once after 401, and not after 403', async () => {
       let [status, reads] = [200, 0];
       const server = await serve((_, response) => void response.writeHead(status).end('{}'));
       const client = await clientOf(server.url, async () =>
@@ -120,7 +120,7 @@ describe('ApiClient', () => {
       ]);
     });
 
-    it('takes neither a redirect nor anything else beside success for a response', async () => {
+    it('accepts neither a redirect nor any other status than success', async () => {
       let status = 0;
       const server = await serve((_, response) => {
         response.writeHead(status, { location: '/elsewhere' }).end('{"kind":"Pod"}');
@@ -142,7 +142,7 @@ describe('ApiClient', () => {
       expect(isExpired(error)).to.equal(false);
     });
 
-    it('tells the status of a refusal that is too long to read', async () => {
+    it('returns the status of a refusal that is too long to read', async () => {
       const server = await serve((_, response) => {
         response.writeHead(500);
         response.end('x'.repeat(1_000_000));
@@ -151,7 +151,7 @@ describe('ApiClient', () => {
       expect(error).to.have.property('message', `Cannot get /api: ${'x'.repeat(200)} (status 500)`);
     });
 
-    it('says that nobody listens', async () => {
+    it('reports a refused connection', async () => {
       const server = await LoopbackServer.start(() => {});
       const { url } = server;
       await server[Symbol.asyncDispose]();
@@ -161,7 +161,7 @@ describe('ApiClient', () => {
       );
     });
 
-    it('gives up when the deadline passes before the response is complete', async () => {
+    it('fails when the deadline passes before the response is complete', async () => {
       const responding = Promise.withResolvers<void>();
       const server = await serve((_, response) => {
         response.write('{');
@@ -202,7 +202,7 @@ describe('ApiClient', () => {
       expect(silent.sockets[0]?.closed).to.equal(true);
     });
 
-    it("gives the signal's own reason when it aborts", async () => {
+    it("throws the signal's own reason when it aborts", async () => {
       const asked = Promise.withResolvers<void>();
       const server = await serve(() => asked.resolve());
       const controller = new AbortController();
@@ -213,7 +213,7 @@ describe('ApiClient', () => {
       expect(await failure).to.equal(reason);
     });
 
-    it('gives up on credentials that do not come', async () => {
+    it('fails when credentials take too long', async () => {
       const server = await serve((_, response) => void response.end('{}'));
       let isStuck = false;
       const client = await clientOf(server.url, (signal) =>
@@ -238,7 +238,7 @@ describe('ApiClient', () => {
       expect(describeError(await failureOf(client.getJson('/x')))).to.match(/: response is not JSON$/);
     });
 
-    it('fails once it is disposed, and ends what is under way', async () => {
+    it('fails once it is disposed, and aborts requests in progress', async () => {
       const asked = Promise.withResolvers<void>();
       const server = await serve(() => asked.resolve());
       const client = await clientOf(server.url);
@@ -340,7 +340,7 @@ describe('ApiClient', () => {
       expect(server.requests.map(({ peerName }) => peerName)).to.deep.equal(['first', 'first', 'second']);
     });
 
-    it('goes through a proxy without trusting it', async () => {
+    it('connects through a proxy without trusting it', async () => {
       const server = await serveTls();
       const proxy = stack.use(await TunnelProxy.start());
       const client = await clientOf(server.url, async () => credentials({ tls: keyed('a') }), {
@@ -385,7 +385,7 @@ describe('ApiClient', () => {
       expect(server.requests).to.have.length(0);
     });
 
-    it('accepts the name that it was told to expect, and anybody when told not to verify', async () => {
+    it('accepts the expected server name, and any name without verification', async () => {
       const server = await serveTls();
       for (const told of [
         { ca: authority.certificatePem, servername: 'kubernetes' },
@@ -399,7 +399,7 @@ describe('ApiClient', () => {
   });
 
   describe('streamLines', () => {
-    it('gives each line as it comes, past the deadline of the request', async () => {
+    it('yields each line as it arrives, even after the deadline of the request', async () => {
       const open = Promise.withResolvers<ServerResponse>();
       const server = await serve((_, response) => {
         response.write('{"n":1}\n\n{"n"');
@@ -414,7 +414,7 @@ describe('ApiClient', () => {
       expect(await lines.next()).to.deep.equal({ done: true, value: undefined });
     });
 
-    it('gives up on a server that does not begin within the deadline', async () => {
+    it('fails when a server does not begin within the deadline', async () => {
       const asked = Promise.withResolvers<void>();
       const server = await serve(() => asked.resolve());
       const failure = failureOf((await clientOf(server.url)).streamLines('/watch'));
@@ -448,7 +448,7 @@ describe('ApiClient', () => {
       expect(isExpired(error)).to.equal(true);
     });
 
-    it('says that the stream broke off', async () => {
+    it('reports an aborted stream', async () => {
       const server = await serve((_, response) => void response.end('{"n":1}\n{"n"'));
       const lines = await (await clientOf(server.url)).streamLines('/watch');
       await lines.next();
@@ -521,7 +521,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('splitLines', () => {
-  it('gives the same lines however the bytes are cut', async () => {
+  it('yields the same lines wherever the bytes are split', async () => {
     const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
     await fc.assert(
       fc.asyncProperty(fc.array(line), fc.array(fc.nat({ max: 20 })), async (lines, cuts) => {

@@ -12,7 +12,7 @@ import {
 describe('apiErrorOf', () => {
   const status = (facts: object) => JSON.stringify({ kind: 'Status', ...facts });
 
-  it('takes message, reason and delay from a Status', () => {
+  it('returns message, reason and delay of a Status', () => {
     const body = status({ message: 'busy', reason: 'TooManyRequests', details: { retryAfterSeconds: 3 } });
     expect(apiErrorOf('Cannot list', { statusCode: 429, body })).to.include({
       name: 'ApiError',
@@ -28,12 +28,12 @@ describe('apiErrorOf', () => {
     expect(apiErrorOf('', { statusCode: 429, body, retryAfter: '5' }).retryAfterMs).to.equal(5000);
   });
 
-  it('knows no delay when the header is a date', () => {
+  it('returns no delay for a date in the header', () => {
     const retryAfter = 'Sat, 21 Nov 2026 09:25:43 GMT';
     expect(apiErrorOf('', { statusCode: 503, body: '', retryAfter }).retryAfterMs).to.equal(undefined);
   });
 
-  it('knows no delay when the header is negative or no number, and an endless one when it is huge', () => {
+  it('returns no delay for a negative or invalid header, and Infinity for a huge one', () => {
     for (const retryAfter of [
       '-5',
       '',
@@ -65,7 +65,7 @@ describe('apiErrorOf', () => {
 });
 
 describe('isExpired', () => {
-  it('goes by status and reason', () => {
+  it('compares status and reason', () => {
     const facts = { statusCode: 410, reason: undefined, retryAfterMs: undefined };
     expect(isExpired(new ApiError('', facts))).to.equal(true);
     expect(isExpired(new ApiError('', { ...facts, statusCode: 500, reason: 'Expired' }))).to.equal(true);
@@ -75,7 +75,7 @@ describe('isExpired', () => {
 });
 
 describe('isConflict, isAlreadyExists and isNotFound', () => {
-  it('tell an object that has changed from one that is there, and from none', () => {
+  it('distinguish a changed object from an existing and a missing one', () => {
     const judge = (statusCode: number, reason?: string) => {
       const error = new ApiError('', { statusCode, reason, retryAfterMs: undefined });
       return [isConflict(error), isAlreadyExists(error), isNotFound(error)];
@@ -104,7 +104,7 @@ describe('serverWords', () => {
     );
   });
 
-  it('are those of Kubernetes’ client where there is none, with what was asked for', () => {
+  it('is that of Kubernetes’ client with the request where there is none', () => {
     const failed = (statusCode: number) => apiErrorOf('Cannot get', { statusCode, body: '' });
     expect(serverWords(failed(404), { ...CUSTOM, name: 'web' })).to.equal(
       'the server could not find the requested resource (get services.custom.metrics.k8s.io web)',
@@ -117,7 +117,7 @@ describe('serverWords', () => {
     );
   });
 
-  it('are of each status what Kubernetes’ client says of it', () => {
+  it('is that of Kubernetes’ client for each status', () => {
     const said = [400, 401, 404, 405, 406, 429, 503, 504].map((statusCode) =>
       serverWords(apiErrorOf('Cannot get', { statusCode, body: '' }), CUSTOM).replace(/ \(get .*/, ''),
     );

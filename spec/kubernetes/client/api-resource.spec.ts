@@ -43,7 +43,7 @@ describe('objectPath', () => {
     expect(objectPath(NODES, { name: 'system:n?1' })).to.equal('/api/v1/nodes/system%3An%3F1');
   });
 
-  it('leads nowhere else, whatever a reference says', () => {
+  it('contains no other path, whatever a reference contains', () => {
     for (const name of ['', '.', '..', 'a/b', 'a%2fb', '../../secrets']) {
       expect(() => objectPath(PODS, { namespace: 'a', name }), name).to.throw('is not a path segment');
       expect(() => objectPath({ ...PODS, plural: name }, { namespace: 'a', name: 'b' }), name).to.throw(

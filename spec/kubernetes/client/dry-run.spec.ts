@@ -30,7 +30,7 @@ describe('DryRun', () => {
     ['PATCH', WEB, true],
     ['DELETE', WEB, true],
   ] as const) {
-    it(`takes ${method} ${path} for ${isWrite ? 'a write' : 'none'}`, () => {
+    it(`classifies ${method} ${path} as ${isWrite ? 'a write' : 'a read'}`, () => {
       expect(DryRun.isWrite({ method, path })).to.equal(isWrite);
     });
   }
@@ -72,7 +72,7 @@ describe('DryRun', () => {
     expect(await dryRun.respond({ method: 'DELETE', path: WEB }, get)).to.include({ status: 'Success' });
   });
 
-  it('gives no tokens', async () => {
+  it('returns no tokens', async () => {
     const { dryRun, get } = setUp();
     const path = '/api/v1/namespaces/default/serviceaccounts/shop/token';
     const failure = await dryRun

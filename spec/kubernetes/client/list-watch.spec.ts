@@ -6,7 +6,7 @@ import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
 const PODS = { path: '/api/v1/pods', labelSelector: 'app=web' };
 
 describe('listCollection', () => {
-  it('lists page by page until there is no more, and tells the version of the last', async () => {
+  it('lists all pages, and returns the version of the last', async () => {
     const { list, asked } = setUp(
       page('7', ['a', 'b'], 'second'),
       page('7', ['c'], 'third&x'),
@@ -23,7 +23,7 @@ describe('listCollection', () => {
     expect(asked[3]?.options).to.include({ accept: 'application/json', timeoutMs: 5 });
   });
 
-  it('takes a list that is null for an empty one, as Go writes it', async () => {
+  it('reads a null list as empty, as Go encodes it', async () => {
     const { list } = setUp({ items: null, metadata: { resourceVersion: '7' } });
     expect(await list()).to.deep.equal({ resourceVersion: '7', visited: [] });
   });
@@ -55,7 +55,7 @@ describe('listCollection', () => {
     expect(asked.at(-1)?.query).to.include({ limit: '1' });
   });
 
-  it('refuses what is no list', async () => {
+  it('refuses other responses than lists', async () => {
     for (const response of [
       {},
       { items: {}, metadata: { resourceVersion: '7' } },

@@ -100,7 +100,7 @@ describe('ResourceClient', () => {
     ]);
   });
 
-  it('tells the server of which type a patch is', async () => {
+  it('sends the type of a patch', async () => {
     await serve();
     await client.patch(WEB, { type: 'merge', body: { spec: { replicas: 3 } } });
     await client.patch(WEB, { type: 'json', body: [{ op: 'test', path: '/spec/replicas', value: 3 }] });
@@ -145,7 +145,7 @@ describe('ResourceClient', () => {
     );
   });
 
-  it('waits as long as a busy server asks, and tries again as often as it may', async () => {
+  it('waits for the requested delay of a busy server, and retries up to the maximum', async () => {
     let left = 2;
     await serve(
       () => (left-- > 0 ? refusal(429, 'TooManyRequests', 3) : { metadata: WEB }),
@@ -161,7 +161,7 @@ describe('ResourceClient', () => {
     expect(await getting).to.deep.equal({ metadata: WEB });
   });
 
-  it('does not wait for a server that asks for too long, that does not say, or that refuses for good', async () => {
+  it('does not retry after too long a delay, without one, or after a final refusal', async () => {
     let response: JsonResponse = {};
     await serve(
       () => response,
@@ -177,7 +177,7 @@ describe('ResourceClient', () => {
     expect(served.asked).to.have.length(3);
   });
 
-  it('takes a token for each request, and heeds the signal while it waits for one', async () => {
+  it('takes a token for each request, and observes the signal while it waits for one', async () => {
     await serve(undefined, (clock) => ({ rateLimit: new TokenBucket({ clock, perSecond: 0.01, burst: 2 }) }));
     await client.get(WEB);
     await client.get(WEB);
@@ -193,7 +193,7 @@ describe('ResourceClient', () => {
     expect(served.asked).to.have.length(3);
   });
 
-  it('takes tokens as the tenant that it works for, whatever namespace it requests objects of', async () => {
+  it('takes tokens of the current tenant, whatever namespace it requests', async () => {
     await serve(undefined, (clock) => ({ rateLimit: new TokenBucket({ clock, perSecond: 1, burst: 1 }) }));
     await client.get(WEB);
     const ended: string[] = [];
@@ -212,7 +212,7 @@ describe('ResourceClient', () => {
     await Promise.all(greedy);
   });
 
-  it('asks whether it may write before each request that may change something, and before no other', async () => {
+  it('checks the permission to write before each request that may change something, and before no other', async () => {
     await serve(undefined, () => ({
       beforeWrite: () => {
         throw new Error('not the leader');
@@ -231,7 +231,7 @@ describe('ResourceClient', () => {
     expect(served.asked).to.have.length(1);
   });
 
-  it('throws a conflict that can be told from the name being taken', async () => {
+  it('throws a conflict that differs from an existing name', async () => {
     let response = refusal(409, 'Conflict');
     await serve(() => response);
     expect(isConflict(await client.update({ metadata: WEB }).catch((error: unknown) => error))).to.equal(
@@ -261,7 +261,7 @@ describe('retryOnConflict', () => {
     expect(written).to.deep.equal(['1 at 0', '2 at 15', '3 at 30']);
   });
 
-  it('gives up after five attempts, and at once on any other failure', async () => {
+  it('fails after five attempts, and at once on any other error', async () => {
     const clock = new ManualClock();
     const reread = async () => 0;
     let attempts = 0;

@@ -26,7 +26,7 @@ describe('RestMapper', () => {
     return resource && `${resource.group}/${resource.version} ${resource.plural}`;
   };
 
-  it('discovers for all, and not for the tenant whose work is the first to need it', async () => {
+  it('sends discovery on behalf of no tenant', async () => {
     for (const discovery of [AGGREGATED, PLAIN]) {
       responses = { ...discovery };
       const tenants = new Set<string | undefined>();
@@ -67,7 +67,7 @@ describe('RestMapper', () => {
         });
       });
 
-      it('takes the version named, else the one that its group prefers', async () => {
+      it('returns the given version, else the preferred one of its group', async () => {
         expect(await found('autoscaling/v2', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v2 ');
         expect(await found('autoscaling/v1', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v1 ');
         expect(await found('autoscaling/v2beta1', 'HorizontalPodAutoscaler')).to.contain('autoscaling/v2 ');
@@ -85,7 +85,7 @@ describe('RestMapper', () => {
     });
   }
 
-  it('asks once for all who look something up, and not again', async () => {
+  it('sends one request for concurrent lookups, and none for later ones', async () => {
     await Promise.all([mapper.find(DEPLOYMENT), mapper.find(DEPLOYMENT)]);
     await mapper.find({ apiVersion: 'v1', kind: 'Node' });
     expect([...served.asked].sort()).to.deep.equal(['GET /api', 'GET /apis']);
@@ -94,7 +94,7 @@ describe('RestMapper', () => {
     );
   });
 
-  it('asks again when a kind is unknown, at most every ten seconds', async () => {
+  it('sends another request for an unknown kind, at most every ten seconds', async () => {
     expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
     expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
     expect(served.asked).to.have.length(2);
@@ -107,7 +107,7 @@ describe('RestMapper', () => {
     expect(served.asked).to.have.length(4);
   });
 
-  it('asks again after ten minutes, and goes by what it knows while nobody responds', async () => {
+  it('sends another request after ten minutes, and uses the cached result while none succeeds', async () => {
     await mapper.find(DEPLOYMENT);
     await served.clock.advance(600_000);
     responses = { '/api': refusal(503, 'ServiceUnavailable'), '/apis': refusal(503, 'ServiceUnavailable') };
@@ -115,7 +115,7 @@ describe('RestMapper', () => {
     expect(served.asked).to.have.length(4);
   });
 
-  it('throws rather than to call a kind unknown when discovery cannot be asked', async () => {
+  it('throws for an unknown kind when discovery fails', async () => {
     responses = { '/apis': { kind: 'APIGroupList' }, '/api': { kind: 'APIVersions', versions: ['v1'] } };
     expect(await mapper.find(DEPLOYMENT).catch(describeError)).to.match(/^Cannot read discovery at \/apis/);
     responses = { ...AGGREGATED, '/apis': withGroup('example.com', { freshness: 'Stale', resources: [] }) };
@@ -125,7 +125,7 @@ describe('RestMapper', () => {
     );
   });
 
-  it('looks only where it has to at a server that tells the groups alone', async () => {
+  it('requests resources only when needed from a server that lists groups alone', async () => {
     responses = { ...PLAIN, '/apis/broken.example.com/v1': refusal(503, 'ServiceUnavailable') };
     expect(await found('apps/v1', 'Deployment')).to.equal('apps/v1 deployments');
     expect(served.asked.filter((path) => path.includes('broken'))).to.deep.equal([]);
@@ -134,7 +134,7 @@ describe('RestMapper', () => {
     ).to.contain('503');
   });
 
-  it('asks again for what a group has where that was refused, and takes one that has gone for empty', async () => {
+  it('requests the resources of a group again after a failure, and treats a removed one as empty', async () => {
     const widget = { apiVersion: 'broken.example.com/v1', kind: 'Widget' };
     responses = { ...PLAIN, '/apis/broken.example.com/v1': refusal(503, 'ServiceUnavailable') };
     expect(await mapper.find(widget).catch(describeError)).to.contain('503');
@@ -146,7 +146,7 @@ describe('RestMapper', () => {
     expect(await mapper.find(widget)).to.equal(undefined);
   });
 
-  it('lets one who waits give up, and the others have what they wait for', async () => {
+  it('lets one waiting caller abort, and the others get the result', async () => {
     const controller = new AbortController();
     const aborted = mapper.find(DEPLOYMENT, controller.signal).catch(describeError);
     const other = mapper.find(DEPLOYMENT);

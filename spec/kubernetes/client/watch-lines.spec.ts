@@ -100,7 +100,7 @@ describe('latestLines', () => {
     expect(hasLeft).to.equal(true);
   });
 
-  it('leaves a stream that says nothing when no more is taken', async () => {
+  it('closes a silent stream when it is no longer read', async () => {
     const leaving = Promise.withResolvers<never>();
     async function* stream() {
       yield 'first';

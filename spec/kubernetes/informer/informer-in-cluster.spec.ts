@@ -29,12 +29,12 @@ describe('Informer in a simulated cluster', () => {
 
   afterEach(async () => await stack.disposeAsync());
 
-  it('holds every running pod of several pages', () => {
+  it('caches every running pod of several pages', () => {
     expect([...informer.values()].sort()).to.deep.equal(namesIn(cluster));
     expect(informer.size).to.equal(600);
   });
 
-  it('follows pods that come and go', async () => {
+  it('observes added and deleted pods', async () => {
     cluster.addPod({ namespace: 'default', name: 'new', node: 'node-1' });
     await eventually(() => informer.get('default', 'new') === 'new');
     cluster.deletePod('default', 'new');
@@ -51,7 +51,7 @@ describe('Informer in a simulated cluster', () => {
     expect(logger.lines.map(({ level }) => level)).to.deep.equal(['error', 'info']);
   });
 
-  it('lists again when the API server has forgotten what happened', async () => {
+  it('lists again when the watch version has expired', async () => {
     await cluster.apiServer.stop();
     const [gone = ''] = informer.values();
     const pod = cluster.store.list('pods').items.find(({ metadata }) => metadata.name === gone);

@@ -82,7 +82,7 @@ describe('Informer', () => {
   const queries = () => server.requests.map(({ url }) => Object.fromEntries(url.searchParams));
   const messages = () => logger.lines.map(({ level, message }) => `${level}: ${message}`);
 
-  it('lists page by page and then follows what a real API server recorded', async () => {
+  it('lists page by page and then applies events that a real API server recorded', async () => {
     const [page1, page2, watch] = await Promise.all(['pods-page1', 'pods-page2', 'pods-watch'].map(recorded));
     responses = [
       (response) => void response.end(page1),
@@ -139,7 +139,7 @@ describe('Informer', () => {
     expect(informer.size).to.equal(2);
   });
 
-  it('tells its listeners of each change, until they leave', async () => {
+  it('notifies its listeners of each change, until they unsubscribe', async () => {
     responses = [listing('5', object('a', 1)), watching()];
     const informer = await informerOf();
     const keys: string[] = [];
@@ -183,7 +183,7 @@ describe('Informer', () => {
     });
   });
 
-  it('first tells one who asks for that of all that is there', async () => {
+  it('replays cached objects to listeners that request it', async () => {
     responses = [listing('5', object('a', 1), object('b', 2)), watching()];
     const informer = await informerOf();
     await informer.synced();
@@ -198,7 +198,7 @@ describe('Informer', () => {
     await eventually(() => changes.length === 3);
   });
 
-  it('tells of a deletion with the state that the server told last, of one that it missed with the known one', async () => {
+  it('reports a deletion with the last state of the event, and a missed one with the cached state', async () => {
     responses = [
       listing('5', object('a', 1, 'x'), object('b', 2, 'x')),
       watching(event('DELETED', 'a', 6, 'z'), error(410, 'Expired')),
@@ -224,7 +224,7 @@ describe('Informer', () => {
     expect(informer.findBy('label', 'z')).to.deep.equal([]);
   });
 
-  it('waits for a resource that is not served yet, and says so once', async () => {
+  it('waits for a resource that is not served yet, and logs that once', async () => {
     responses = [
       refusing(404, 'NotFound'),
       refusing(404, 'NotFound'),
@@ -242,7 +242,7 @@ describe('Informer', () => {
     ]);
   });
 
-  it('keeps the same object through events and lists that change nothing of it', async () => {
+  it('returns the same object after events and lists without a change', async () => {
     responses = [
       listing('5', object('a', 1)),
       watching(event('MODIFIED', 'a', 6), event('ADDED', 'b', 7), error(410, 'Expired')),
@@ -300,7 +300,7 @@ describe('Informer', () => {
     expect(queries()[2]).not.to.have.property('continue');
   });
 
-  it('keeps what it knows while the server is gone, and says once that it is lost and found', async () => {
+  it('keeps cached objects while the server is unavailable, and logs each transition once', async () => {
     responses = [listing('5', object('a', 1)), watching(), breaking, breaking, breaking, watching()];
     const informer = await informerOf();
     await eventually(() => watches.length === 1);
@@ -316,7 +316,7 @@ describe('Informer', () => {
     expect(queries().filter(({ watch }) => !watch)).to.have.length(1);
   });
 
-  it('comes up when the server does, and says when the reason for waiting changes', async () => {
+  it('starts when the server does, and logs when the reason of waiting changes', async () => {
     responses = [
       breaking,
       breaking,
@@ -357,7 +357,7 @@ describe('Informer', () => {
     await eventually(() => server.requests.length === requests + 1);
   });
 
-  it('leaves the server alone for as long as it asks', async () => {
+  it('waits for the delay that the server requests', async () => {
     responses = [refusing(429, 'TooManyRequests', { 'retry-after': '20' }), listing('5'), watching()];
     const informer = await informerOf();
     await eventually(() => logger.lines.length === 1);
@@ -367,7 +367,7 @@ describe('Informer', () => {
     await informer.synced();
   });
 
-  it('believes no server that asks to be left alone for more than five minutes', async () => {
+  it('waits at most five minutes, whatever the server requests', async () => {
     responses = [refusing(503, 'ServiceUnavailable', { 'retry-after': '86400' }), listing('5'), watching()];
     const informer = await informerOf();
     await eventually(() => logger.lines.length === 1);
@@ -377,7 +377,7 @@ describe('Informer', () => {
     await informer.synced();
   });
 
-  it('takes a list whose items are null for one of nothing, as Go writes it', async () => {
+  it('reads null items as an empty list, as Go encodes it', async () => {
     responses = [
       (response) => void response.end('{"metadata":{"resourceVersion":"5"},"items":null}'),
       watching(),
@@ -388,7 +388,7 @@ describe('Informer', () => {
     expect(messages()).to.deep.equal([]);
   });
 
-  it('goes by the code of the Status that ends a watch, where that has no reason', async () => {
+  it('uses the code of the Status that ends a watch, where that has no reason', async () => {
     const ended = (code: number) => ({ type: 'ERROR', object: { kind: 'Status', message: 'over', code } });
     responses = [
       listing('5'),
@@ -428,7 +428,7 @@ describe('Informer', () => {
     expect(queries()[2]).to.include({ watch: 'true', resourceVersion: '9' });
   });
 
-  it('takes in objects of a restored server that come again under older versions', async () => {
+  it('accepts objects of a restored server with older versions', async () => {
     responses = [
       listing('100', object('a', 90)),
       watching(event('DELETED', 'a', 101), error(410, 'Expired')),
@@ -490,7 +490,7 @@ describe('Informer', () => {
     expect(messages()).to.deep.equal([]);
   });
 
-  it('passes over what it does not understand, and says so once', async () => {
+  it('ignores invalid events, and logs that once', async () => {
     responses = [
       listing('5', object('broken', 1), {}, object('a', 2)),
       watching({ type: 'FUTURE', object: {} }, { type: 'FUTURE', object: {} }, event('ADDED', 'b', 6)),
@@ -510,7 +510,7 @@ describe('Informer', () => {
     ]);
   });
 
-  it('keeps what is cached of an object that cannot be read, until it can be or is deleted', async () => {
+  it('keeps the cached version of an unreadable object, until it can be read or is deleted', async () => {
     responses = [
       listing('5', object('a', 1), object('b', 2), object('c', 3)),
       watching(event('MODIFIED', 'a', 6, 'broken'), event('MODIFIED', 'b', 7, 'y')),
@@ -561,7 +561,7 @@ describe('Informer', () => {
     await eventually(() => informer.size === 0);
   });
 
-  it('leaves no connection behind, and lets nobody wait for it', async () => {
+  it('closes its connections, and rejects waiting callers', async () => {
     responses = [(response) => watches.push(response)];
     const informer = await informerOf();
     const waiting = informer.synced().catch((reason: Error) => reason.message);
@@ -572,7 +572,7 @@ describe('Informer', () => {
     await closed;
   });
 
-  it('lets a waiter give up', async () => {
+  it('lets a waiting caller abort', async () => {
     responses = [(response) => watches.push(response)];
     const informer = await informerOf();
     const controller = new AbortController();
@@ -582,7 +582,7 @@ describe('Informer', () => {
     expect(await waiting).to.equal(reason);
   });
 
-  it('lists what may not be watched as often as it is told, and watches once that is allowed', async () => {
+  it('polls at the given interval while watching is forbidden, and watches once it is allowed', async () => {
     const forbidden = refusing(403, 'Forbidden');
     responses = [
       listing('5', object('a', 1), object('b', 2)),

@@ -21,7 +21,7 @@ describe('NamespaceBudget', () => {
     expect(cachedBytes('cluster-wide', 100)).to.equal(100);
   });
 
-  it('counts an object once, by its last size, and not when it is gone', () => {
+  it('counts an object once, by its last size, and not after its deletion', () => {
     const budget = new NamespaceBudget<Sized>(BUDGET);
     const cachedBytes = (key: string, bytes: number) => budget.fit(key, { bytes }).bytes;
     for (const bytes of [100, 60, 99, 60]) expect(cachedBytes('a/one', bytes)).to.equal(bytes);

@@ -15,7 +15,7 @@ describe('ObjectStore', () => {
     store = new ObjectStore((change) => changes.push(change));
   });
 
-  it('keeps the same object, and is silent, when nothing of it changed', () => {
+  it('returns the same object, and reports nothing, when it did not change', () => {
     store.set('a', { version: 1, value: item('x') });
     const before = store.get('a');
     store.set('a', { version: 2, value: item('x') });
@@ -23,7 +23,7 @@ describe('ObjectStore', () => {
     expect(changes).to.have.length(1);
   });
 
-  it('tells what was before and what is after each change', () => {
+  it('reports the previous and the current object of each change', () => {
     store.set('a', { version: 1, value: item('x') });
     store.set('a', { version: 2, value: item('y') });
     store.delete('a', 3);
@@ -34,7 +34,7 @@ describe('ObjectStore', () => {
     ]);
   });
 
-  it('tells the difference that a list makes', () => {
+  it('reports the difference to a list', () => {
     for (const key of ['a', 'b', 'c']) store.set(key, { version: 1, value: item(key) });
     changes.length = 0;
     store.replace(
@@ -52,7 +52,7 @@ describe('ObjectStore', () => {
     expect([...store.values()]).to.deep.equal([item('a'), item('x'), item('d')]);
   });
 
-  it('takes objects as they come when their versions are not numbers', () => {
+  it('accepts objects in order of arrival when their versions are not numbers', () => {
     store.set('a', { version: Number.NaN, value: item('x') });
     store.set('a', { version: Number.NaN, value: item('y') });
     expect(store.get('a')).to.deep.equal(item('y'));
@@ -82,7 +82,7 @@ describe('ObjectStore', () => {
     );
   });
 
-  it('tells the last state of what was deleted, where that is known', () => {
+  it('reports the final state of a deletion, where it is known', () => {
     store.set('a', { version: 1, value: item('x') });
     store.set('b', { version: 1, value: item('x') });
     const before = store.get('b');
@@ -96,7 +96,7 @@ describe('ObjectStore', () => {
     expect(changes[1]?.previous).to.equal(before);
   });
 
-  it('has its indexes as its objects are whenever it tells of a change', () => {
+  it('updates indexes and objects before it reports a change', () => {
     const seen: unknown[] = [];
     const indexed: ObjectStore<Item> = new ObjectStore<Item>(
       ({ key }) => seen.push([key, found('x'), found('y')]),
@@ -138,14 +138,14 @@ describe('ObjectStore', () => {
     expect([...indexed.find('label', 'broken')]).to.deep.equal([]);
   });
 
-  it('forgets what was deleted before a list: versions may begin again', () => {
+  it('clears deletions at a list, since versions may begin again', () => {
     store.delete('a', 100);
     store.replace(new Map());
     store.set('a', { version: 41, value: item('x') });
     expect(store.get('a')).to.deep.equal(item('x'));
   });
 
-  it('brings nothing back by an event from before a list, which knew that the object was gone', () => {
+  it('ignores an event from before a list without the object', () => {
     store.set('a', { version: 3, value: item('x') });
     store.replace(new Map([['b', { version: 2, value: item('x') }]]), 10);
     store.set('a', { version: 10, value: item('late') });
@@ -156,7 +156,7 @@ describe('ObjectStore', () => {
     expect(store.get('a')).to.deep.equal(item('z'));
   });
 
-  it('takes a version once, and a deletion that tells the last version', () => {
+  it('applies a version once, and a deletion with the last version', () => {
     store.set('a', { version: 1, value: item('x') });
     store.set('a', { version: 1, value: item('y') });
     expect(store.get('a')).to.deep.equal(item('x'));
@@ -187,7 +187,7 @@ describe('ObjectStore', () => {
     expect([...indexed.find('label', 'x')]).to.deep.equal([]);
   });
 
-  it('forgets deletions that are long past', () => {
+  it('evicts old deletions', () => {
     for (let index = 0; index < 3000; index++) store.delete(`gone-${index}`, 10);
     store.set('gone-2999', { version: 9, value: item('late') });
     store.set('gone-0', { version: 9, value: item('late') });
@@ -249,7 +249,7 @@ describe('ObjectIndex', () => {
     );
   });
 
-  it('finds an object under a word once that it tells twice', () => {
+  it('finds an object once under an index key that occurs twice', () => {
     const index = indexOfWords();
     index.apply({ key: 'a', previous: undefined, current: ['x', 'x'] });
     expect([...index.keys('x')]).to.deep.equal(['a']);

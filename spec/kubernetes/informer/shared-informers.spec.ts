@@ -159,7 +159,7 @@ describe('SharedInformers', () => {
     expect(messages().at(-1)).to.equal('The API server serves the kind now');
   });
 
-  it('waits for permission to list, and goes on with what it has when that is withdrawn', async () => {
+  it('waits for permission to list, and keeps cached objects when that is revoked', async () => {
     setFaults(forRequests(LIST, FORBIDDEN));
     await create('a', {});
     const widgets = informers.get(KIND, { needs: [] });
@@ -187,7 +187,7 @@ describe('SharedInformers', () => {
     await eventually(() => widgets.state === 'watching');
   });
 
-  it('takes the best version that is served, and chooses again when that is removed', async () => {
+  it('uses the preferred version that is served, and chooses again when that is removed', async () => {
     const kind = widgetKind(['v2', 'v1']);
     const widgets = informers.get(kind, { needs: [] });
     await create('a', {});
@@ -205,7 +205,7 @@ describe('SharedInformers', () => {
     expect((await widgets.served(new AbortController().signal)).version).to.equal('v2');
   });
 
-  it('lets one who waits give up, and ends who waits with itself', async () => {
+  it('lets a waiting caller abort, and rejects waiting callers when it is disposed', async () => {
     await api.api.requestJson({ method: 'DELETE', path: `${DEFINITIONS}/widgets.spec.example.com` });
     const widgets: SharedInformer<CachedWidget> = informers.get(KIND, { needs: [] });
     const enough = AbortSignal.abort(new Error('enough'));

@@ -32,7 +32,7 @@ describe('waitUntilServed', () => {
       expect(logger.lines).to.deep.equal([]);
     });
 
-  it('looks every ten seconds, logs once that it waits, and that it need not any more', async () => {
+  it('polls every ten seconds, and logs once that it waits, and once that it no longer does', async () => {
     serve('v0');
     const waiting = wait();
     await clock.advance(60_000);

@@ -28,7 +28,7 @@ describe('defaultedSpec', () => {
     expect(defaultedSpec({ ...submitted, metrics: [] }).metrics).to.have.length(1);
   });
 
-  it('keeps what is there', () => {
+  it('preserves existing values', () => {
     const spec = { ...submitted, minReplicas: 0, metrics: defaultedSpec(submitted).metrics ?? [] };
     expect(defaultedSpec(spec)).to.deep.equal(spec);
   });
@@ -45,7 +45,7 @@ describe('defaultedSpec', () => {
     });
   });
 
-  it('takes null for absent', () => {
+  it('treats null as absent', () => {
     const behavior = { scaleUp: { policies: null } } as unknown as NonNullable<HpaSpec['behavior']>;
     expect(defaultedSpec({ ...submitted, behavior }).behavior?.scaleUp?.policies).to.deep.equal(up);
   });
@@ -83,7 +83,7 @@ describe('isSameStatus', () => {
     expect(isSameStatus(status, JSON.parse(text.replace('"value":"1"', '"value":"1000m"')))).to.equal(false);
   });
 
-  it('takes an empty list for none, but not a failed metric', () => {
+  it('treats an empty list as absent, but not a failed metric', () => {
     const none = { desiredReplicas: 0, currentMetrics: null };
     expect(isSameStatus(undefined, { currentReplicas: 0, ...none, conditions: [] })).to.equal(true);
     expect(isSameStatus({ desiredReplicas: 0, currentMetrics: [] }, none)).to.equal(true);
@@ -91,14 +91,14 @@ describe('isSameStatus', () => {
     expect(isSameStatus(none, { desiredReplicas: 0, currentMetrics: [{ type: '' }] })).to.equal(false);
   });
 
-  it('takes a missing utilization for another one than 0', () => {
+  it('distinguishes an absent utilization from 0', () => {
     const withCurrent = (current: object): HpaStatus => ({
       ...{ desiredReplicas: 1, currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current } }] },
     });
     expect(isSameStatus(withCurrent({ averageUtilization: 0 }), withCurrent({}))).to.equal(false);
   });
 
-  it('notices what is more, less or other', () => {
+  it('detects additional, missing and different fields', () => {
     expect(isSameStatus(status, structuredClone(status))).to.equal(true);
     const others = [
       changed((copy) => delete copy.lastScaleTime),

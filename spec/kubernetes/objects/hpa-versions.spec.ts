@@ -207,7 +207,7 @@ describe('readHpa', () => {
     ]);
   });
 
-  it('takes an annotation of autoscaling/v1 that it cannot read for none', () => {
+  it('ignores an invalid annotation of autoscaling/v1', () => {
     const annotations = {
       'autoscaling.alpha.kubernetes.io/metrics': '[',
       'autoscaling.alpha.kubernetes.io/conditions': '{}',
@@ -227,7 +227,7 @@ describe('readHpa', () => {
     expect(hpa.status).to.deep.equal({ desiredReplicas: 1, currentMetrics: null });
   });
 
-  it('tells who has written the status, in entries with and without its name', () => {
+  it('returns the writers of the status, from entries with and without a subresource', () => {
     const time = '2026-01-01T00:00:00Z';
     const managedFields = [
       { manager: 'a', time, subresource: 'status', fieldsV1: {} },

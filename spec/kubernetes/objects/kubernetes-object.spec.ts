@@ -17,7 +17,7 @@ describe('nameOfKey', () => {
     ['shop/web', { namespace: 'shop', name: 'web' }],
     ['node-1', { name: 'node-1' }],
   ] as const) {
-    it(`tells what ${key} means, as keyOf writes it`, () => {
+    it(`parses ${key}, as keyOf formats it`, () => {
       expect(nameOfKey(key)).to.deep.equal(name);
       expect(keyOf(name)).to.equal(key);
     });
@@ -31,13 +31,13 @@ describe('objectMetadata', () => {
     expect(objectMetadata({ metadata: { name: 'a' } })).to.deep.equal({ key: 'a', version: Number.NaN });
   });
 
-  it('knows no order of versions that are no exact numbers', () => {
+  it('has NaN for versions that are not exact numbers', () => {
     for (const resourceVersion of ['', 'x7', '-1', '9007199254740993', 7, null]) {
       expect(objectMetadata({ metadata: { name: 'a', resourceVersion } })?.version).to.be.NaN;
     }
   });
 
-  it('gives nothing for what is no named object', () => {
+  it('is undefined for anything but a named object', () => {
     for (const object of [undefined, null, 'a', [], {}, { metadata: null }, { metadata: { name: '' } }]) {
       expect(objectMetadata(object)).to.equal(undefined);
     }
@@ -52,7 +52,7 @@ const METADATA = {
 };
 
 describe('readObject', () => {
-  it('takes and refuses the same metadata as a schema', () => {
+  it('accepts and refuses the same metadata as a schema', () => {
     const text = z.string().nullish();
     const texts = z.record(z.string(), z.string()).nullish();
     const names = { apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.string() };
@@ -100,7 +100,7 @@ describe('readObject', () => {
 });
 
 describe('resourceVersionOf', () => {
-  it('gives the version as it was written, where there is one', () => {
+  it('returns the version as it was written, if there is one', () => {
     expect(resourceVersionOf({ metadata: { resourceVersion: '007' } })).to.equal('007');
     expect(resourceVersionOf({ metadata: { resourceVersion: '' } })).to.equal(undefined);
     expect(resourceVersionOf({})).to.equal(undefined);
@@ -117,7 +117,7 @@ describe('propertyOf', () => {
 });
 
 describe('parseJson', () => {
-  it('reads JSON, and gives nothing for a text that is none', () => {
+  it('parses JSON, and returns undefined for invalid text', () => {
     expect(parseJson('{"a":[1,null]}')).to.deep.equal({ a: [1, null] });
     for (const text of ['', '{', 'a', '{"a":1}\n{}']) expect(parseJson(text), text).to.equal(undefined);
   });
@@ -125,8 +125,8 @@ describe('parseJson', () => {
 
 describe('isDnsLabel', () => {
   for (const text of ['a', '0', 'kube-system', 'a--b', 'a'.repeat(63)])
-    it(`takes ${text.slice(0, 20)}`, () => expect(isDnsLabel(text)).to.equal(true));
+    it(`accepts ${text.slice(0, 20)}`, () => expect(isDnsLabel(text)).to.equal(true));
 
   for (const text of ['', '-a', 'a-', 'A', 'a.b', 'a_b', 'a\n', 'ä', 'a'.repeat(64)])
-    it(`takes no ${JSON.stringify(text.slice(0, 20))}`, () => expect(isDnsLabel(text)).to.equal(false));
+    it(`rejects ${JSON.stringify(text.slice(0, 20))}`, () => expect(isDnsLabel(text)).to.equal(false));
 });

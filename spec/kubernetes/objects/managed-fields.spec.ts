@@ -29,13 +29,13 @@ describe('appliedStatus', () => {
     );
   };
 
-  it('takes the fields that are ours, and of those without any below them all', () => {
+  it('extracts our fields, and whole values of leaves', () => {
     expect(of({ 'f:size': {}, 'f:whole': {} })).to.deep.equal({ size: 3, whole: { a: 1, b: [2] } });
     expect(of({ 'f:whole': { '.': {}, 'f:a': {} }, 'f:gone': {} })).to.deep.equal({ whole: { a: 1 } });
     expect(of({ 'f:whole': { '.': {} } })).to.deep.equal({ whole: { a: 1, b: [2] } });
   });
 
-  it('takes items of lists by their keys, by their value, and by their index', () => {
+  it('extracts list items by key, by value, and by index', () => {
     const ready = { '.': {}, 'f:type': {}, 'f:status': {} };
     expect(
       of({
@@ -46,7 +46,7 @@ describe('appliedStatus', () => {
     ).to.deep.equal({ conditions: [{ type: 'Ready', status: 'True' }], names: ['y'], places: ['first'] });
   });
 
-  it('takes an item of a list that has several keys by all of them', () => {
+  it('extracts an item of a list with several keys by all of them', () => {
     const ports = [
       { port: 53, protocol: 'TCP' },
       { port: 53, protocol: 'UDP' },
@@ -57,14 +57,14 @@ describe('appliedStatus', () => {
     expect(found).to.deep.equal({ ports: [{ port: 53, protocol: 'UDP' }] });
   });
 
-  it('finds nothing that is ours where another manager, an update, or another subresource has it', () => {
+  it('extracts nothing where another manager, an update, or another subresource has the fields', () => {
     const fields = { 'f:size': {} };
     for (const entry of [{ manager: 'them' }, { operation: 'Update' }, { subresource: 'scale' }]) {
       expect(of(fields, entry)).to.deep.equal({});
     }
   });
 
-  it('finds what is ours where the object does not tell by which subresource, as before Kubernetes 1.22', () => {
+  it('extracts fields of entries without a subresource, as before Kubernetes 1.22', () => {
     expect(of({ 'f:size': {} }, { subresource: undefined })).to.deep.equal({ size: 3 });
   });
 
@@ -75,7 +75,7 @@ describe('appliedStatus', () => {
     expect(of({}, { fieldsV1: undefined })).to.deep.equal({});
   });
 
-  it('does not know where the object does not tell whose its fields are', () => {
+  it('is undefined for an object without managed fields', () => {
     expect(appliedStatus({ metadata: { name: 'a' } }, 'us')).to.equal(undefined);
   });
 });
@@ -89,7 +89,7 @@ describe('appliedFields', () => {
     fieldsV1: { 'f:metadata': { 'f:labels': { 'f:ours': {} } }, 'f:spec': { 'f:size': {} } },
   };
 
-  it('takes what is ours of an object, and nothing that is ours in its status', () => {
+  it('extracts our fields of the object, without those of its status', () => {
     const status = { ...ours, subresource: 'status', fieldsV1: { 'f:spec': { 'f:other': {} } } };
     expect(of(status, ours)).to.deep.equal({ metadata: { labels: { ours: '1' } }, spec: { size: 3 } });
   });
@@ -102,7 +102,7 @@ describe('appliedFields', () => {
     ]);
   });
 
-  it('does not know where the object does not tell whose its fields are', () => {
+  it('is undefined for an object without managed fields', () => {
     expect(appliedFields(object as never, 'us')).to.equal(undefined);
   });
 });
@@ -110,7 +110,7 @@ describe('appliedFields', () => {
 describe('statusManagers', () => {
   const time = '2026-01-01T00:00:00Z';
 
-  it('tells who has written a status and when, of those that have written nothing else of an object', () => {
+  it('returns the writers of a status with times, without writers of other fields', () => {
     const entry = (manager: string, more: object = {}) => ({ manager, operation: 'Update', time, ...more });
     const managers = statusManagers([
       entry('kubectl', { fieldsV1: { 'f:spec': {} } }),
@@ -124,7 +124,7 @@ describe('statusManagers', () => {
     ]);
   });
 
-  it('leaves out what does not tell who it was, or when', () => {
+  it('omits entries without a manager or time', () => {
     const written = { manager: 'a', subresource: 'status', time };
     const unreadable = [null, 'text', { ...written, manager: 7 }, { ...written, time: 7 }];
     expect(statusManagers([...unreadable, { ...written, time: 'yesterday' }])).to.deep.equal([]);
@@ -136,7 +136,7 @@ describe('statusManagers', () => {
 const CREATED = '2026-07-15T08:00:00Z';
 
 describe('specChangedAt', () => {
-  it('is the last change of the spec by anybody', () => {
+  it('is the last change of the spec by any manager', () => {
     const managedFields = [
       changed('f:spec', '2026-07-15T08:10:00Z'),
       changed('f:spec', '2026-07-15T08:30:00Z'),
@@ -147,17 +147,17 @@ describe('specChangedAt', () => {
     expect(told({ generation: 3, managedFields })).to.equal('2026-07-15T08:30:00.000Z');
   });
 
-  it('is not before the object was created, as it may be said of what was restored', () => {
+  it('is not before the creation, as for a restored object', () => {
     const managedFields = [changed('f:spec', '2025-01-01T00:00:00Z')];
     expect(told({ generation: 1, managedFields })).to.equal('2026-07-15T08:00:00.000Z');
   });
 
-  it('is the creation where nothing has changed since, and nobody tells who made it', () => {
+  it('is the creation of an unchanged object without managers', () => {
     expect(told({ generation: 1 })).to.equal('2026-07-15T08:00:00.000Z');
     expect(told({ generation: 1, managedFields: [] })).to.equal('2026-07-15T08:00:00.000Z');
   });
 
-  it('is unknown where the server does not tell, or tells no time', () => {
+  it('is undefined without managers or times', () => {
     for (const metadata of [
       { generation: 2 },
       { generation: 2, managedFields: 'none' },

@@ -122,7 +122,7 @@ describe('selectPods', () => {
     ['tier notin (back)', 'namespace', 'default'],
     ['tier!=back', 'namespace', 'default'],
   ] as const)
-    it(`looks for ${selector} by ${index}, and at no more pods than have that`, () => {
+    it(`finds ${selector} by ${index}, and evaluates only the pods of that index key`, () => {
       const looked: unknown[] = [];
       const findBy = (...by: readonly string[]) => {
         looked.push(by);
@@ -139,7 +139,7 @@ describe('selectPods', () => {
 });
 
 describe('scaledPod', () => {
-  it('keeps what deciding needs', () => {
+  it('returns the fields that decisions need', () => {
     const pod = scaledPod({
       metadata: { name: 'web-0', labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' },
       spec: {
@@ -174,12 +174,12 @@ describe('scaledPod', () => {
     });
   });
 
-  it('knows pods that no kubelet has taken up', () => {
+  it('reads pods that no kubelet has accepted', () => {
     const pod = scaledPod({ metadata: { name: 'web-0' }, spec: { containers: [] } });
     expect(pod).to.deep.include({ phase: '', startedAtMs: undefined, ready: undefined, isDeleting: false });
   });
 
-  it('takes a transition that was never set for one long past', () => {
+  it('treats an unset transition time as long past', () => {
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: null }];
     const { ready } = scaledPod({
       metadata: { name: 'a' },

@@ -23,7 +23,7 @@ describe('WORKLOADS', () => {
 });
 
 describe('readWorkload', () => {
-  it('keeps replicas, and of each container what it requests or is limited to', () => {
+  it('returns replicas, and requested or limited resources of each container', () => {
     const containers = [
       { name: 'app', resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi', 'x/y': 1 } } },
       { name: 'none', resources: { requests: { cpu: '0' }, limits: { memory: 0 } } },
@@ -48,7 +48,7 @@ describe('readWorkload', () => {
     );
   });
 
-  it('has one replica where nothing is said, of which none is ready', () => {
+  it('has one desired replica by default, and none ready', () => {
     for (const one of [{}, { spec: { replicas: null, template: {} }, status: {} }])
       expect(readWorkload(one)).to.deep.equal({ replicas: 1, readyReplicas: 0, containers: [] });
   });

@@ -43,7 +43,7 @@ describe('parseFieldSelector', () => {
         .with.property('message', message));
   }
 
-  it('admits the fields that it is told of', () => {
+  it('admits the given fields', () => {
     expect(parseFieldSelector('status.phase=Running', ['status.phase']).toString()).to.equal(
       'status.phase=Running',
     );
@@ -93,14 +93,14 @@ describe('FieldSelector', () => {
     );
   });
 
-  it('takes a missing field as empty', () => {
+  it('treats an absent field as empty', () => {
     expect(parseFieldSelector('metadata.namespace=a').matches({})).to.equal(false);
     expect(parseFieldSelector('metadata.namespace!=a').matches({})).to.equal(true);
     expect(parseFieldSelector('metadata.namespace=').matches({})).to.equal(true);
     expect(parseFieldSelector('metadata.namespace!=').matches({})).to.equal(false);
   });
 
-  it('tells the one value that it admits', () => {
+  it('returns the only value that it admits', () => {
     const selector = parseFieldSelector('metadata.name=a,metadata.namespace!=b');
     expect(selector.exactValue('metadata.name')).to.equal('a');
     expect(selector.exactValue('metadata.namespace')).to.equal(undefined);

@@ -156,7 +156,7 @@ describe('LabelSelector', () => {
     ['a>1', '9223372036854775808', false],
   ];
   for (const [text, value, outcome] of comparisons) {
-    it(`says ${outcome} of ${text} for ${JSON.stringify(value)}`, () =>
+    it(`returns ${outcome} of ${text} for ${JSON.stringify(value)}`, () =>
       expect(parseLabelSelector(text).matches({ a: value })).to.equal(outcome));
   }
 

@@ -37,7 +37,7 @@ describe('selectorText', () => {
     { matchLabels: { app: 1 } },
     { matchExpressions: [{ key: 'app', operator: 'Gt', values: ['1'] }] },
   ])
-    it(`is none for ${JSON.stringify(none)}, which would select every pod or says nothing`, () => {
+    it(`is undefined for ${JSON.stringify(none)}, which is invalid or would select every pod`, () => {
       expect(selectorText(none)).to.equal(undefined);
     });
 });

@@ -29,7 +29,7 @@ describe('customMetricsGroup', () => {
       expect(setUp().route(path)).to.equal(undefined);
     });
 
-  it('says what it does not take', () => {
+  it('names what it does not support', () => {
     const { read } = setUp();
     expect(() => read('namespaces/shop/rps')).to.throw('invalid request path');
     expect(() => read('nodes/a/rps', { fields: 'metadata.name=b' })).to.throw(
@@ -47,13 +47,13 @@ describe('customMetricsGroup', () => {
     );
   });
 
-  it('selects metrics and objects by what is asked', () => {
+  it('selects metrics and objects by the request', () => {
     const { read, selectors } = setUp();
     read('nodes/*/rps', { labels: 'app=web', metricLabels: 'type in (x)' });
     expect(selectors).to.deep.equal(['app=web', 'type in (x)']);
   });
 
-  it('tells the metrics of each resource, in both versions, v1beta2 first', () => {
+  it('lists the metrics of each resource, in both versions, v1beta2 first', () => {
     const { group } = setUp();
     expect(group.versions.map(({ version }) => version)).to.deep.equal(['v1beta2', 'v1beta1']);
     for (const { resources } of group.versions)

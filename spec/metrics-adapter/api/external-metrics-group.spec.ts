@@ -17,14 +17,14 @@ describe('externalMetricsGroup', () => {
       expect(setUp().route(path)).to.equal(undefined);
     });
 
-  it('asks for the metric in the namespace, by its selector', () => {
+  it('looks the metric up in the namespace, by its selector', () => {
     const { route, asked } = setUp();
     const labelSelector = parseLabelSelector('type=x');
     route('namespaces/shop/rate')?.read({ labelSelector, isWatch: false } as never);
     expect(asked).to.deep.equal([['shop', { metric: 'rate', selector: labelSelector }]]);
   });
 
-  it('says that there is no such metric, and that none is watched', () => {
+  it('responds with 404 for an unknown metric, and refuses watches', () => {
     const { route } = setUp();
     const read = (path: string, isWatch = false) => route(path)?.read({ isWatch } as never);
     expect(() => read('namespaces/shop/none')).to.throw(
@@ -35,7 +35,7 @@ describe('externalMetricsGroup', () => {
       .with.property('code', 405);
   });
 
-  it('tells the names of metrics, and makes them once for as long as they are the same', () => {
+  it('lists the names of metrics, cached until they change', () => {
     const { version, known } = setUp();
     const [first] = version.resources();
     expect(first).to.deep.equal({

@@ -88,7 +88,7 @@ const GOOD: readonly (readonly [string, Settings, string])[] = [
 
 describe('readSettings, of every collector of External metrics', () => {
   for (const [collector, settings, description] of GOOD)
-    it(`takes ${Object.keys(settings).join(', ')} of ${collector}`, () => {
+    it(`accepts ${Object.keys(settings).join(', ')} of ${collector}`, () => {
       const { planned, problems } = plan(collector, settings);
       expect(problems.map(({ error }) => error.message)).to.deep.equal([]);
       expect(planned.map(({ query }) => query.description)).to.deep.equal([description]);
@@ -103,7 +103,7 @@ describe('readSettings, of every collector of External metrics', () => {
     ['sqs-queue-length', 'sqs-queue-length', { 'queue-name': 'jobs', region: 'eu-central-1' }],
     ['requests-per-second', 'requests-per-second', { hostnames: 'a.example.org' }],
   ] as const)
-    it(`takes a metric ${metric} for one of ${collector}, by labels alone or by annotations that say "json"`, () => {
+    it(`treats a metric ${metric} as one of ${collector}, by labels alone or by annotations for "json"`, () => {
       const annotations = Object.fromEntries(
         Object.entries(settings).map(([name, value]) => [
           `metric-config.external.${metric}.json/${name}`,
@@ -136,7 +136,7 @@ describe('readSettings, of every collector of External metrics', () => {
     ['its events', { 'owning-application': 'o', 'consumer-group': 'g' }],
     ['its group', { 'owning-application': 'o', 'event-types': 'a' }],
   ] as const)
-    it(`says which settings there must be of subscriptions of Nakadi, where ${missing} is missing`, () => {
+    it(`names the required settings of subscriptions of Nakadi, where ${missing} is missing`, () => {
       const { problems } = plan('nakadi', { 'metric-type': 'unconsumed-events', ...settings });
       expect(problems.map(({ error }) => error.message)).to.deep.equal([
         'Setting subscription-id, or all of owning-application, event-types and consumer-group, of metric External/m is missing',
@@ -180,7 +180,7 @@ describe('readSettings, of every collector of External metrics', () => {
     expect(keyOf({ aggregators: 'last', duration: '10m' })).to.equal(keyOf({}));
   });
 
-  it('takes no key for what every object has', () => {
+  it('does not treat properties of every object as keys', () => {
     const annotations = {
       'metric-config.external.m.influxdb/query-name': '__proto__',
       'metric-config.external.m.influxdb/constructor': 'a',

@@ -69,7 +69,7 @@ const SOURCES: Readonly<Record<string, (url: URL, environment: Environment) => Q
 };
 const OVER_HTTP = ['prometheus', 'json-path', 'influxdb', 'sqs'];
 
-describe('the hosts that sources are asked at', () => {
+describe('the hosts of sources', () => {
   for (const [name, make] of Object.entries(SOURCES)) {
     it(`of ${name} are judged by the address, whatever its form`, async () => {
       await using system = await setUp();
@@ -80,7 +80,7 @@ describe('the hosts that sources are asked at', () => {
       expect(await system.server.connectionCount()).to.equal(0);
     });
 
-    it(`of ${name} are judged again at each connection, whatever a name server says`, async () => {
+    it(`of ${name} are checked again at each connection, whatever DNS returns`, async () => {
       await using system = await setUp();
       const query = make(new URL(`http://source.example:${system.server.port}`), system);
       for (const [address, isAsked] of [
@@ -103,7 +103,7 @@ describe('the hosts that sources are asked at', () => {
   }
 
   for (const name of OVER_HTTP)
-    it(`of ${name} are not left for where a redirect leads, which is told`, async () => {
+    it(`of ${name} are not followed to redirects, which are reported`, async () => {
       await using target = await LoopbackServer.start((_, response) => respond(response));
       await using system = await setUp((response) => {
         response.writeHead(307, { location: target.url.href, connection: 'close' }).end();

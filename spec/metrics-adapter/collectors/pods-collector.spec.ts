@@ -18,7 +18,7 @@ const signal = new AbortController().signal;
 const NOW_MS = Date.UTC(2026, 0, 1);
 
 describe('podsCollector', () => {
-  it('asks every ready pod of the target that has an address, and no other', async () => {
+  it('polls every ready pod of the target that has an address, and no other', async () => {
     const asked: string[] = [];
     const serve: RequestListener = ({ url = '', socket }, response) => {
       asked.push(`${socket.localAddress}${url}`);
@@ -44,7 +44,7 @@ describe('podsCollector', () => {
     expect(asked.sort()).to.deep.equal(['127.0.0.2/metrics/x?a=b', '127.0.0.3/metrics/x?a=b']);
   });
 
-  it('lets one that hangs cost only itself', async () => {
+  it('is not delayed by a pod that hangs', async () => {
     const hangs = Promise.withResolvers<void>();
     await using system = await setUp({
       '127.0.0.2': (_, response) => response.end('{"rps": 1}'),
@@ -90,7 +90,7 @@ describe('podsCollector', () => {
       ]);
     });
 
-  it('asks by TLS where the scheme is https', async () => {
+  it('polls over TLS where the scheme is https', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') });
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const { query } = system.plan({ scheme: 'https', 'json-key': '$' });
@@ -99,7 +99,7 @@ describe('podsCollector', () => {
     );
   });
 
-  it('waits for a connection for as long as it says', async () => {
+  it('waits for a connection up to the connect timeout', async () => {
     await using silent = net.createServer((socket) => void socket.on('error', () => {}).resume());
     await once(silent.listen(0, '127.0.0.2'), 'listening');
     await using system = await setUp({});
@@ -111,7 +111,7 @@ describe('podsCollector', () => {
     );
   });
 
-  it('takes what is not given for its default, and a timeout of 0 for the longest', async () => {
+  it('uses defaults for absent settings, and the maximum for a timeout of 0', async () => {
     await using system = await setUp({});
     const keyOf = (settings: Readonly<Record<string, string>>) =>
       system.plan({ 'json-key': '$', interval: '1m', ...settings }).query.key;
@@ -124,7 +124,7 @@ describe('podsCollector', () => {
         .and.not.to.equal(keyOf({}));
   });
 
-  it('fails where no pod has a value, and gives nothing where there is no pod', async () => {
+  it('fails where no pod has a value, and returns nothing where there is no pod', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('{"rps": "many"}') });
     const { query } = system.plan({ 'json-eval': '$.rps' });
     expect(await query.run(signal)).to.deep.equal([]);
@@ -157,7 +157,7 @@ describe('podsCollector', () => {
     expect((await query.run(signal)).map(({ value }) => value)).to.deep.equal([5]);
   });
 
-  it('asks no more than 40 pods at a time', async () => {
+  it('polls at most 40 pods concurrently', async () => {
     let [underWay, most] = [0, 0];
     const release = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
@@ -179,7 +179,7 @@ describe('podsCollector', () => {
     expect(most).to.equal(40);
   });
 
-  it('is never asked for what lies at loopback and link-local addresses', async () => {
+  it('never polls loopback and link-local addresses', async () => {
     await using system = await setUp({ '127.0.0.2': (_, response) => response.end('1') }, []);
     for (const ip of ['127.0.0.2', '169.254.169.254', '::1', '::ffff:127.0.0.2', 'fe80::1', 'no address'])
       system.pods.push(pod({ name: ip, ip }));
@@ -224,7 +224,7 @@ describe('podsCollector', () => {
     );
   });
 
-  it('tells of a setting that it does not know', async () => {
+  it('reports an unknown setting', async () => {
     await using system = await setUp({});
     expect(system.plan({ 'json-key': '$', 'json-path': '$' }).notes).to.deep.equal([
       'Annotation metric-config.pods.rps.json-path/json-path is not a setting of collector json-path',

@@ -20,7 +20,7 @@ describe('scalingScheduleCollector', () => {
       expect(setUp().collector.claims?.(metric(apiVersion, kind))).to.equal(is);
     });
 
-  it('looks for a schedule in the namespace of the HPA, and for one of the cluster in none', async () => {
+  it('finds a schedule in the namespace of the HPA, and a cluster schedule in none', async () => {
     const { collector, asked } = setUp();
     for (const kind of ['ScalingSchedule', 'ClusterScalingSchedule']) {
       const query = queryOf(collector, metric('zalando.org/v1', kind));
@@ -29,7 +29,7 @@ describe('scalingScheduleCollector', () => {
     expect(asked).to.deep.equal(['ScalingSchedule shop/nightly', 'ClusterScalingSchedule nightly']);
   });
 
-  it('names what it asks, and tells schedules apart', () => {
+  it('has a description and key for each schedule', () => {
     const { collector } = setUp();
     const [own, ofCluster] = ['ScalingSchedule', 'ClusterScalingSchedule'].map((kind) =>
       queryOf(collector, metric('zalando.org/v1', kind)),
@@ -39,7 +39,7 @@ describe('scalingScheduleCollector', () => {
     expect(own?.key).to.not.equal(ofCluster?.key);
   });
 
-  it('says that there is no such schedule, and which objects have one', async () => {
+  it('reports a missing schedule, and the kinds of schedules', async () => {
     const { collector, found } = setUp();
     found.schedule = undefined;
     const query = queryOf(collector, metric('zalando.org/v1', 'ScalingSchedule'));

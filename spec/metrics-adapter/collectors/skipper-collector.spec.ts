@@ -76,7 +76,7 @@ describe('skipperCollector', () => {
     ],
   ];
   for (const [what, object, served, backend, expected] of queries)
-    it(`asks by ${what}`, async () => {
+    it(`queries by ${what}`, async () => {
       await using system = await setUp(served);
       const annotations = { 'metric-config.object.requests-per-second.skipper/backend': backend };
       const { planned } = system.plan({ object, annotations: backend === '' ? {} : annotations });
@@ -87,7 +87,7 @@ describe('skipperCollector', () => {
       );
     });
 
-  it('takes annotations of its metric, whatever they call the collector', async () => {
+  it('uses annotations for its metric, whatever collector they name', async () => {
     await using system = await setUp(ingress({ [WEIGHTS]: '{"blue": 20}' }));
     const key = 'metric-config.object.requests-per-second.ingress';
     const annotations = { [`${key}/backend`]: 'blue', [`${key}/interval`]: '15s' };
@@ -100,7 +100,7 @@ describe('skipperCollector', () => {
     expect(system.prometheus.requests[0]?.body).to.include('0.2000');
   });
 
-  it('takes the backend from behind the comma of the metric’s name, too', async () => {
+  it('uses the backend after the comma of the metric’s name, too', async () => {
     await using system = await setUp(ingress({ [WEIGHTS]: '{"blue": 20}' }));
     const { planned } = system.plan({ object: INGRESS, name: 'requests-per-second,blue' });
     await planned[0]?.query.run(signal);
@@ -209,14 +209,14 @@ describe('readIngress', () => {
     '{"a": 101}',
     `{"a": 1}${' '.repeat(65_529)}`,
   ])
-    it(`names the annotation that says ${text.slice(0, 20)}`, () => {
+    it(`names the annotation with ${text.slice(0, 20)}`, () => {
       const object = { metadata: { annotations: { [WEIGHTS]: text } }, spec: {} };
       expect(() => readIngress(object, NAMES)).to.throw(
         'annotation zalando.org/backend-weights must be a JSON object of backends and their per cent',
       );
     });
 
-  it('takes weights of 0 and 100 per cent, and a text as long as it may be', () => {
+  it('accepts weights of 0 and 100 per cent, and an annotation of the maximum length', () => {
     const text = `{"a": 0, "b": 100}`.padEnd(65_536);
     const object = { metadata: { annotations: { [WEIGHTS]: text } }, spec: {} };
     expect(readIngress(object, NAMES).weights).to.deep.equal([{ a: 0, b: 100 }]);
@@ -262,7 +262,7 @@ describe('readRouteGroup', () => {
       expect(readRouteGroup({ spec: { defaultBackends } }).weights).to.deep.equal([expected]);
     });
 
-  it('refuses a weight that is none', () => {
+  it('refuses an invalid weight', () => {
     for (const weight of [-1, '1'])
       expect(() => readRouteGroup({ spec: { defaultBackends: [{ backendName: 'a', weight }] } })).to.throw();
   });

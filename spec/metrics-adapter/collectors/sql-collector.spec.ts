@@ -17,14 +17,14 @@ const COLLECTOR = sqlCollector({
 });
 
 describe('sqlCollector', () => {
-  it('asks the source that is named', () => {
+  it('queries the named source', () => {
     expect(plan({ source: 'jobs', query: 'SELECT count(*) FROM jobs' })).to.deep.equal([
       'jobs: SELECT count(*) FROM jobs',
     ]);
     expect(plan({ query: 'SELECT 1' }, { type: 'sql', source: 'jobs' })).to.deep.equal(['jobs: SELECT 1']);
   });
 
-  it('refuses a source that the namespace may not ask as one that there is not, and names it to nobody else', () => {
+  it('refuses a source of another namespace like a missing one, without listing it', () => {
     for (const name of ['billing', 'nothing'])
       expect(plan({ source: name, query: 'SELECT 1' })).to.deep.equal([
         `Annotation metric-config.external.depth.sql/source must be one of --sql-source (jobs), not "${name}"`,

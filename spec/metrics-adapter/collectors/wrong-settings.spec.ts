@@ -90,7 +90,7 @@ describe('the settings of every collector', () => {
       }
     }
     for (const [given, name] of missing)
-      it(`of type ${type}, ${collector}: ${name} is told to be missing beside ${Object.keys(given).join(', ') || 'nothing'}`, () => {
+      it(`of type ${type}, ${collector}: ${name} is reported as missing beside ${Object.keys(given).join(', ') || 'nothing'}`, () => {
         const object = withAnnotations(of, annotationsOf(of, { interval: '30s', ...given }));
         expect(errorsOf(object, collectors)).to.deep.equal([
           `Setting ${name} of metric ${type}/${METRIC} is missing`,

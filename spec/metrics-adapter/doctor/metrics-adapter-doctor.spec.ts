@@ -18,7 +18,7 @@ const BOTH = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'] as const;
 const RESULT = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}';
 
 describe('metricsAdapterDoctor', () => {
-  it('follows each metric from its configuration by its source to the API', async () => {
+  it('checks each metric from its configuration and source to the API', async () => {
     await using system = await start();
     await system.apply();
     await system.run();
@@ -58,7 +58,7 @@ describe('metricsAdapterDoctor', () => {
     ]);
   });
 
-  it('tells of metrics that cannot be collected as they are configured, and goes on with the others', async () => {
+  it('reports invalid configurations, and continues with the other metrics', async () => {
     await using system = await start();
     await system.apply({ 'metric-config.pods.busy.json-path/port': '0' }, [podsMetric('busy')]);
     await system.run();
@@ -71,7 +71,7 @@ describe('metricsAdapterDoctor', () => {
     expect(failed?.seen).to.include('metric-config.pods.busy.json-path/port');
   });
 
-  it('tells of an External metric that another HPA of the namespace has collected by another query', async () => {
+  it('reports an External metric that another HPA of the namespace collects by another query', async () => {
     await using system = await start();
     const hpaOf = (name: string, query: string) =>
       hpaObject({
@@ -93,7 +93,7 @@ describe('metricsAdapterDoctor', () => {
     );
   });
 
-  it('says that HPAs ask for what cannot be collected for lack of a Prometheus, and what to do', async () => {
+  it('reports metrics that require a Prometheus server, with a remedy', async () => {
     await using server = await startSimulatedApiServer({ clock: new ManualClock(Date.now()) });
     const annotations = { 'metric-config.external.queue.prometheus/query': 'depth' };
     await created(server, HPAS, hpaObject({ annotations, metrics: [externalMetric('queue')] }));
@@ -116,7 +116,7 @@ describe('metricsAdapterDoctor', () => {
     ]);
   });
 
-  it('counts the HPAs whose metrics are collected, and no others', async () => {
+  it('counts only the HPAs with collected metrics', async () => {
     await using server = await startSimulatedApiServer({ clock: new ManualClock(Date.now()) });
     const annotations = { 'metric-config.external.queue.prometheus/query': 'depth' };
     await created(server, HPAS, hpaObject({ annotations, metrics: [externalMetric('queue')] }));
@@ -132,7 +132,7 @@ describe('metricsAdapterDoctor', () => {
     );
   });
 
-  it('tells of a name that annotations and metrics spell differently, with both and what to do', async () => {
+  it('reports a name that differs between annotations and spec, with both and a remedy', async () => {
     await using system = await start();
     await system.apply({ 'metric-config.external.queue-dpth.prometheus/query': 'depth' });
     await system.run();
@@ -147,7 +147,7 @@ describe('metricsAdapterDoctor', () => {
       );
   });
 
-  it('tells of metrics APIs that are not registered, or whose server does not respond', async () => {
+  it('reports metrics APIs that are not registered, or whose server does not respond', async () => {
     await using system = await start();
     await system.apply();
     expect((await system.examine()).diagnoses).to.deep.equal([
@@ -163,7 +163,7 @@ describe('metricsAdapterDoctor', () => {
       .which.includes('kube-system/autoscaler');
   });
 
-  it('tells that another provider has the APIs', async () => {
+  it('reports another provider of the APIs', async () => {
     await using system = await start();
     await system.apply();
     await using _other = await startMetricsApis(system.server.cluster);
@@ -175,7 +175,7 @@ describe('metricsAdapterDoctor', () => {
       .which.includes('to use kube-system/metrics, set --enable-external-metrics-api=false');
   });
 
-  it('tells which source gives no result, and of what', async () => {
+  it('reports sources without a result, and their metrics', async () => {
     await using system = await start();
     await system.apply();
     await system.run();
@@ -188,7 +188,7 @@ describe('metricsAdapterDoctor', () => {
     );
   });
 
-  it('tells once of a source that never gave a result', async () => {
+  it('reports a source that never had a result once', async () => {
     await using system = await start();
     system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
     await system.apply();
@@ -203,7 +203,7 @@ describe('metricsAdapterDoctor', () => {
     ]);
   });
 
-  it('tells of a value that its source has and the API has not', async () => {
+  it('reports a value that the source returns and the API does not', async () => {
     await using system = await start();
     system.body = '{"status":"success","data":{"resultType":"vector","result":[]}}';
     await system.apply();

@@ -10,7 +10,7 @@ const NEW = reportOf('other/api', 'a', {});
 const REPORTS = [WELL, FAILING, MISSING, NEW];
 
 describe('debugMetrics', () => {
-  it('tells of each metric what its source told, and when it is asked again', async () => {
+  it('reports the value of each metric, and its next query', async () => {
     const failing = { ...FAILING, nextInMs: 9_999.6 };
     const { collected, problems } = await told('', { reports: [failing, NEW], problems: ['wrong'] });
     expect(collected[0]).to.deep.equal({
@@ -23,7 +23,7 @@ describe('debugMetrics', () => {
     expect(problems).to.deep.equal([{ hpa: 'default/web', metric: 'External/b', error: 'wrong' }]);
   });
 
-  it('tells of the HPAs that are asked for', async () => {
+  it('reports the selected HPAs', async () => {
     const hpas = async (search: string) => {
       const { collected, problems } = await told(search, { reports: REPORTS, problems: ['wrong'] });
       return [collected, problems].map((list) => list.map(({ hpa }) => hpa));
@@ -33,7 +33,7 @@ describe('debugMetrics', () => {
     expect(await hpas('?namespace=other&name=web')).to.deep.equal([['other/web'], []]);
   });
 
-  it('says that a value is not served that would be divided among none', async () => {
+  it('reports that a value per replica is not served without replicas', async () => {
     const known = { perReplica: true };
     const [none] = (await told('', { reports: [WELL], collected: { ...known, replicas: 0 } })).collected;
     expect(none?.isServed).to.equal(false);

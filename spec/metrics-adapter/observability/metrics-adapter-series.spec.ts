@@ -17,7 +17,7 @@ function state(collector: string, changes: Partial<CollectedState> = {}): Collec
 }
 
 describe('metricsAdapterSeries', () => {
-  it('tells of each collector what it collects, what is missing and failing, and how old values are', async () => {
+  it('counts collected, missing and failing metrics of each collector, and the age of values', async () => {
     const registry = new Registry();
     let collected: readonly CollectedState[] = [
       state('prometheus'),
@@ -69,7 +69,7 @@ describe('metricsAdapterSeries', () => {
     expect(durations).to.include('autoscaler_source_request_duration_seconds_count{result="error"} 1');
   });
 
-  it('counts by source, of which it tells no more than 100 apart', async () => {
+  it('counts by source, with separate labels for at most 100', async () => {
     const registry = new Registry();
     const series = metricsAdapterSeries({ registry, nowMs: () => NOW_MS, collected: () => [] });
     const lines = async () =>

@@ -11,7 +11,7 @@ const NEW = reportOf('other/api', 'a', {});
 const REPORTS = [WELL, FAILING, MISSING, NEW];
 
 describe('renderMetrics', () => {
-  it('lists what is in trouble first, and says of each what it told, when, and why it fails', () => {
+  it('lists failing metrics first, with value, time and cause', () => {
     const page = shown('', { reports: REPORTS, problems: ['there is no <source>'] });
     expect(page).to.match(/^ Metrics of HPAs 5 /);
     expect(page).to.match(
@@ -25,13 +25,13 @@ describe('renderMetrics', () => {
     expect(page).to.match(/Healthy default\/web External\/a counting 5 1m ago 15s in 10s up of a $/);
   });
 
-  it('says how many samples there are where several came, and what people should know', () => {
+  it('shows the number of several samples, and notes', () => {
     const several = reportOf('default/web', 'a', { value: 5, samples: 3, notes: ['several <samples>'] });
     expect(shown('', { reports: [several] })).to.match(/ 5 of 3 1m ago .* several &lt;samples&gt;/);
     expect(shown('', { reports: [WELL] })).to.not.match(/of 1/);
   });
 
-  it('lists those that are asked for, and says where there is none', () => {
+  it('lists the selected metrics, or that there are none', () => {
     const names = (search: string) =>
       shown(search, { reports: REPORTS, problems: ['wrong'] }).match(/(?:default|other)\/(?:web|api)/g);
     expect(names('&namespace=other')).to.deep.equal(['other/web', 'other/api']);
@@ -49,14 +49,14 @@ describe('renderMetrics', () => {
     expect(renderMetrics(query([]), source).toString()).to.not.include('<a href="?view=hpas');
   });
 
-  it('shows a metric of which nothing is known any more by its query', () => {
+  it('shows the query of a metric that is no longer cached', () => {
     const gone = { ...WELL, owner: 'default/gone' };
     expect(shown('', { reports: [gone] })).to.match(/Healthy default\/gone – – 5 1m ago/);
   });
 });
 
 describe('metricsUi', () => {
-  it('counts metrics and problems, and of these what is in trouble', () => {
+  it('counts metrics and problems, and unhealthy ones', () => {
     const ui = metricsUi(metricsSource({ reports: REPORTS, problems: ['wrong', 'wrong, too'] }));
     expect(ui.summary()).to.deep.equal({ count: 6, unhealthy: 5, problem: 'failing or not served' });
     expect(ui).to.include({ view: 'metrics', title: 'Metrics' });

@@ -31,7 +31,7 @@ describe('HpaCollectors', () => {
     ]);
   });
 
-  it('lets other work run before each HPA', async () => {
+  it('yields to other work before each HPA', async () => {
     const system = setUp();
     const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
     const before = loops();
@@ -48,7 +48,7 @@ describe('HpaCollectors', () => {
     expect(system.collectors.collected.size).to.equal(0);
   });
 
-  it('tells of a problem when it begins, and again only when it changes', async () => {
+  it('reports a problem when it begins, and again only when it changes', async () => {
     const system = setUp();
     const good = externalMetric('good', { type: 'counting', query: 'good' });
     const bad = externalMetric('bad', { type: 'counting' });
@@ -60,7 +60,7 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['External/bad: no query', 'External/bad: no query']);
   });
 
-  it('tells of a further problem beside one that goes on', async () => {
+  it('reports a further problem beside a persistent one', async () => {
     const system = setUp();
     const metrics = ['bad', 'worse'].map((name) => externalMetric(name, { type: 'counting' }));
     await system.apply({ metrics: metrics.slice(0, 1) });
@@ -68,7 +68,7 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['External/bad: no query', 'External/worse: no query']);
   });
 
-  it('keeps to itself what is wrong with annotations that no metric needs', async () => {
+  it('does not report problems of annotations that no metric needs', async () => {
     const system = setUp();
     const annotations = { 'metric-config.external.gooood.counting/query': 'good' };
     await system.apply({
@@ -79,7 +79,7 @@ describe('HpaCollectors', () => {
     expect(system.collectors.collected.get(KEY)?.problems[0]?.metric).to.equal('External/gooood');
   });
 
-  it('tells once of a name that is spelt in two ways', async () => {
+  it('reports a misspelled name once', async () => {
     const system = setUp();
     const annotations = { 'metric-config.external.gooood.counting/query': 'good' };
     const metrics = [externalMetric('good')];
@@ -89,7 +89,7 @@ describe('HpaCollectors', () => {
     ]);
   });
 
-  it('finds out what serves the object of a metric, and looks again where nothing does', async () => {
+  it('discovers the resource of a metric’s object, and retries where none is served', async () => {
     const system = setUp();
     const annotations = { 'metric-config.object.a.counting/query': 'a' };
     const served = objectMetric('a', { kind: 'Service', name: 'web' });
@@ -102,7 +102,7 @@ describe('HpaCollectors', () => {
     expect(system.problems).to.deep.equal(['Object/a: The API server does not serve Y of x/v1']);
   });
 
-  it('forgets the labels of an object once an HPA is edited to have no metric of it', async () => {
+  it('evicts the labels of an object once an HPA has no metric of it', async () => {
     const system = setUp();
     const annotations = { 'metric-config.object.a.counting/query': 'a' };
     const of = (name: string) => ({ annotations, metrics: [objectMetric('a', { kind: 'Service', name })] });
@@ -115,7 +115,7 @@ describe('HpaCollectors', () => {
     expect(system.keptLabels).to.deep.equal([['shop'], []]);
   });
 
-  it('passes over metrics whose collector is not known, and over nothing else, where it is told to', async () => {
+  it('ignores metrics with an unknown collector, and nothing else, if so configured', async () => {
     const annotations = { 'metric-config.external.a.influx/query': 'q' };
     const metrics = [externalMetric('a'), externalMetric('b', { type: 'counting' })];
     for (const ignoresUnknown of [false, true]) {
@@ -127,7 +127,7 @@ describe('HpaCollectors', () => {
     }
   });
 
-  it('lets values count for three intervals, and no longer than it is told', async () => {
+  it('lets values expire after three intervals, and at the configured maximum', async () => {
     const system = setUp({ metricsTtlMs: 40_000 });
     const annotations = { 'metric-config.external.a.counting/interval': '10s' };
     const metrics = ['a', 'b'].map((name) => externalMetric(name, { type: 'counting', query: name }));
@@ -138,8 +138,8 @@ describe('HpaCollectors', () => {
   });
 });
 
-describe('HpaCollectors, with a collector that changes what may be asked', () => {
-  it('has every HPA looked at again that it knows, until nobody follows any more', async () => {
+describe('HpaCollectors, with a collector whose configuration changes', () => {
+  it('reconciles every cached HPA, until it is unsubscribed', async () => {
     const system = setUp();
     await system.apply({ metrics: [externalMetric('a', { type: 'counting', query: 'a' })] });
     const [, changes] = system.controller.watches;

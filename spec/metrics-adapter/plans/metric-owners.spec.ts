@@ -6,7 +6,7 @@ import { claimMetrics, contestMetrics, MetricClaims } from '#lib/metrics-adapter
 const claim = (queryKey: string, createdAt: string, subject = 's') => ({ subject, queryKey, createdAt });
 
 describe('MetricClaims', () => {
-  it('lets the HPA that was created first have its way, in whatever order they are told of', () => {
+  it('prefers the HPA that was created first, whatever the order of claims', () => {
     const claims = new MetricClaims();
     claims.put('new', [claim('b', '2026-01-02T00:00:00Z')]);
     expect(claims.conflictingOwner('new', 's')).to.equal(undefined);
@@ -25,14 +25,14 @@ describe('MetricClaims', () => {
     expect(claims.conflictingOwner('b', 'other')).to.equal(undefined);
   });
 
-  it('takes the name where two were created in one second', () => {
+  it('prefers the lower name where two were created in one second', () => {
     const claims = new MetricClaims();
     claims.put('b', [claim('1', 't')]);
     claims.put('a', [claim('2', 't')]);
     expect(claims.conflictingOwner('b', 's')).to.equal('a');
   });
 
-  it('tells whom another has its way with now, or no longer', () => {
+  it('returns the owners that win or lose a claim', () => {
     const claims = new MetricClaims();
     expect([...claims.put('new', [claim('b', '3')])]).to.deep.equal([]);
     expect([...claims.put('equal', [claim('a', '2')])]).to.deep.equal(['new']);
@@ -64,7 +64,7 @@ describe('contestMetrics', () => {
     return hpas.map((hpa) => contestMetrics(claims, hpa, metrics).won.length === 1);
   };
 
-  it('lets none get a value that is divided by the replicas of the target of another', () => {
+  it('separates values that are divided by the replicas of different targets', () => {
     expect(winners(true, ['web', 'worker'])).to.deep.equal([true, false]);
     expect(winners(true, ['web', 'web'])).to.deep.equal([true, true]);
     expect(winners(false, ['web', 'worker'])).to.deep.equal([true, true]);

@@ -32,7 +32,7 @@ const PROMETHEUS = {
 };
 
 describe('planCollectors', () => {
-  it('plans a query that an annotation holds', () => {
+  it('plans the query of an annotation', () => {
     const { planned, problems } = plan({
       annotations: {
         'metric-config.external.rate.prometheus/query': 'sum(rate(a[1m]))',
@@ -155,7 +155,7 @@ describe('planCollectors', () => {
       ]);
     });
 
-  it('says by which flag and which annotation a server can be given where there is none', () => {
+  it('names the flag and the annotation for a missing server', () => {
     const collector = prometheusCollector({ ...PROMETHEUS, server: undefined });
     const hpa = readScaledHpa(
       hpaObject({ metrics: [externalMetric('a', { type: 'prometheus', query: 'up' })] }),
@@ -249,7 +249,7 @@ describe('planCollectors', () => {
     );
   });
 
-  it('collects no more than the first 100 metrics of an HPA, whatever its annotations say', () => {
+  it('collects at most the first 100 metrics of an HPA, whatever its annotations', () => {
     const metrics = Array.from({ length: 1000 }, (_, index) =>
       externalMetric(`m${index}`, { type: 'prometheus', query: 'up' }),
     );
@@ -267,7 +267,7 @@ describe('planCollectors', () => {
     expect(unasked).to.have.lengthOf(10);
   });
 
-  it('tells of annotations for what the HPA does not ask for, and of those of no known form, without an event', () => {
+  it('reports annotations for unused metrics and of unknown form, without an event', () => {
     const annotations = {
       'metric-config.external.queue-depht.prometheus/query': 'up',
       'metric-config.external.queue.depth.prometheus/query': 'up',
@@ -289,7 +289,7 @@ describe('planCollectors', () => {
     ]);
   });
 
-  it('takes an annotation for a misspelt name where a metric of its type would else be collected by nobody', () => {
+  it('reports an annotation as a misspelled name where a metric of its type has no collector', () => {
     const annotations = {
       'metric-config.external.queue-dpth.prometheus/query': 'up',
       'metric-config.pods.rsp.json-path/json-key': '$',
@@ -314,7 +314,7 @@ describe('planCollectors', () => {
     ]);
   });
 
-  it('tells an HPA that asks for resource metrics alone of the metrics that it configures', () => {
+  it('reports configured metrics to an HPA with resource metrics alone', () => {
     const annotations = { 'metric-config.external.queue-depth.prometheus/query': 'up' };
     const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } };
     const { planned, problems } = plan({ annotations, metrics: [cpu] });
@@ -332,7 +332,7 @@ describe('planCollectors', () => {
     ['a label type', externalMetric('a', { type: 'prometheus' })],
     ['a label type that is a known name of a metric', externalMetric('a', { type: 'prometheus-query' })],
   ] as const)
-    it(`knows the collector by ${what}, whatever annotations call it`, () => {
+    it(`finds the collector by ${what}, whatever annotations call it`, () => {
       const { name } = (metric as { readonly external: { readonly metric: { readonly name: string } } })
         .external.metric;
       const { planned, problems } = plan({
@@ -357,7 +357,7 @@ describe('planCollectors', () => {
     expect(plan({ metrics })).to.deep.equal({ planned: [], problems: [] });
   });
 
-  it('tells of expressions of a selector, which are no settings and match no label of its own', () => {
+  it('reports expressions of a selector, which are not settings and match no label of its own', () => {
     const matchLabels = { type: 'prometheus', query: 'up', zone: 'a' };
     const matchExpressions = [
       { key: 'env', operator: 'In', values: ['live'] },
@@ -371,12 +371,12 @@ describe('planCollectors', () => {
     ]);
   });
 
-  it('tells metrics of one name apart by their selectors', () => {
+  it('distinguishes metrics of one name by their selectors', () => {
     const metrics = ['a', 'b'].map((query) => externalMetric('m', { type: 'prometheus', query }));
     expect(new Set(plan({ metrics }).planned.map(({ key }) => key)).size).to.equal(2);
   });
 
-  it('takes two for one whose selectors say the same in another order', () => {
+  it('treats selectors with the same requirements in another order as equal', () => {
     const labels = [
       ['type', 'prometheus'],
       ['query', 'up'],

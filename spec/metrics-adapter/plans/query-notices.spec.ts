@@ -39,7 +39,7 @@ describe('QueryNotices', () => {
     expect(events).to.have.length(4);
   });
 
-  it('remembers no query that no HPA asks by any more', () => {
+  it('retains no query that no HPA uses', () => {
     const { notices, hpa, response } = setUp();
     hpa('b', 'query 0');
     for (let edit = 0; edit < 100; edit++) {

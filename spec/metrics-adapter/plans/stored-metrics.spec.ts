@@ -13,7 +13,7 @@ const ROUTE = {
 const ALL = () => true;
 
 describe('storedMetrics, of an External metric', () => {
-  it('serves the first sample, with the time that the source tells, or else that of the response', () => {
+  it('serves the first sample, with the time of the source, or else of the response', () => {
     const [stored] = store(external(), { samples: [sample(1.5, { zone: 'a' }), sample(2)] }).external ?? [];
     expect(stored).to.deep.include({ namespace: 'default', name: 'rate', labels: { type: 'x' } });
     expect(stored?.values()).to.deep.equal([
@@ -36,7 +36,7 @@ describe('storedMetrics, of an External metric', () => {
     expect(store(external(), undefined).external?.[0]?.values()).to.deep.equal([]);
   });
 
-  it('is one value with that of another HPA that asks the same in the same words', () => {
+  it('shares one value with another HPA with the same query', () => {
     const identityOf = (name: string, query: string) => {
       const one = external();
       const metric = { ...one.metric, name };
@@ -47,7 +47,7 @@ describe('storedMetrics, of an External metric', () => {
     expect(new Set([identityOf('a', 'q'), identityOf('b', 'q'), identityOf('a', 'r')]).size).to.equal(3);
   });
 
-  it('is none of objects', () => {
+  it('has no object metrics', () => {
     expect(store(external(), { samples: [sample(1)] }).objects).to.deep.equal([]);
   });
 });
@@ -64,14 +64,14 @@ describe('storedMetrics, of a source that fails', () => {
     }
   };
 
-  it('says why there is no external value, for as long as none counts', () => {
+  it('reports why there is no external value until there is one', () => {
     expect(failureOf(() => store(external(), undefined, { error }).external?.[0]?.values())).to.equal(
       '500 InternalError Cannot collect External/rate: query of up: HTTP 422\\n',
     );
     expect(store(external(), { samples }, { error }).external?.[0]?.values()).to.have.length(1);
   });
 
-  it('says why no object has a value, where it is one of those that are wanted', () => {
+  it('reports why no object has a value, for selected objects', () => {
     for (const one of [pods(), object()]) {
       const failed = store(one, undefined, { error }).objects?.[0];
       expect(failed?.failure?.(ALL)?.message).to.match(
@@ -116,7 +116,7 @@ describe('storedMetrics, of a Pods metric', () => {
 });
 
 describe('storedMetrics, of an Object metric', () => {
-  it('serves the first sample of the object, where it is wanted by its name and labels', () => {
+  it('serves the first sample of the object, if its name and labels are selected', () => {
     const stored = store(object(), { samples: [sample(8, { a: 'b' }), sample(9)] }).objects?.[0];
     expect(stored).to.deep.include({ resource: 'services', isNamespaced: true, namespace: 'default' });
     expect(stored).to.deep.include({ name: 'rate', labels: {} });
@@ -139,7 +139,7 @@ describe('storedMetrics, of an Object metric', () => {
     });
   });
 
-  it('divides by the replicas of the target where it is asked to, and serves nothing where there are none', () => {
+  it('divides by the replicas of the target where configured, and serves nothing without replicas', () => {
     const perReplica = object({ perReplica: true });
     const valuesOf = (replicas?: number) =>
       store(perReplica, { samples: [sample(9)] }, { replicas })

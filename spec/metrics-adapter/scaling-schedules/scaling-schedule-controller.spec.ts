@@ -16,7 +16,7 @@ import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
 const { signal } = new AbortController();
 
 describe('ScheduleReconciler', () => {
-  it('tells of what fails, however many schedules and HPAs failed that are gone', async () => {
+  it('logs failures, however many deleted schedules and HPAs failed before', async () => {
     const system = setUp();
     system.followed.schedules = Array.from({ length: 600 }, (_, index) => scheduleThatIsOver(`old-${index}`));
     system.followed.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
@@ -82,7 +82,7 @@ const schedule = { kind: 'ScalingSchedule', key: 'default/nightly' };
 const facts = { current: 95, most: 200, tolerance: 0.1 };
 
 describe('liftedReplicas', () => {
-  it('lifts what is within the tolerance, and says by which schedule', () => {
+  it('adds the replicas within the tolerance, with the schedule', () => {
     expect(liftedReplicas([{ schedule, value: 1000, averageValue: 10 }], facts)).to.deep.equal({
       replicas: 100,
       schedule,
@@ -90,25 +90,25 @@ describe('liftedReplicas', () => {
     expect(liftedReplicas([{ schedule, value: 951, averageValue: 10 }], facts)?.replicas).to.equal(96);
   });
 
-  it('leaves alone what the HPA scales by itself, and what is enough', () => {
+  it('leaves changes that the HPA makes, and sufficient replicas, alone', () => {
     for (const value of [1100, 950, 900, 0])
       expect(liftedReplicas([{ schedule, value, averageValue: 10 }], facts), String(value)).to.equal(
         undefined,
       );
   });
 
-  it('goes no further than the HPA may', () => {
+  it('respects the maximum of the HPA', () => {
     const target = { schedule, value: 1000, averageValue: 10 };
     expect(liftedReplicas([target], { ...facts, most: 97 })?.replicas).to.equal(97);
     expect(liftedReplicas([target], { ...facts, most: 95 })).to.equal(undefined);
   });
 
-  it('takes the highest of several', () => {
+  it('uses the highest of several', () => {
     const targets = [960, 1000].map((value) => ({ schedule, value, averageValue: 10 }));
     expect(liftedReplicas(targets, facts)?.replicas).to.equal(100);
   });
 
-  it('never starts what is at zero, and divides by nothing', () => {
+  it('never scales up from zero, and does not divide by zero', () => {
     const target = { schedule, value: 10, averageValue: 10 };
     expect(liftedReplicas([target], { ...facts, current: 0 })).to.equal(undefined);
     expect(liftedReplicas([{ ...target, averageValue: 0 }], facts)).to.equal(undefined);
@@ -116,7 +116,7 @@ describe('liftedReplicas', () => {
 });
 
 describe('readScheduledHpa', () => {
-  it('keeps what is scaled, and by which averages of which schedules', () => {
+  it('returns the target, and the averages of the schedules', () => {
     const metrics = [
       externalMetric('rate'),
       scheduled({ kind: 'ScalingSchedule', name: 'nightly' }, '2500m'),
@@ -147,7 +147,7 @@ describe('readScheduledHpa', () => {
       expect(readScheduledHpa(hpaObject({ metrics }))).to.equal(undefined);
     });
 
-  it('passes over what is no HPA', () => {
+  it('ignores anything but HPAs', () => {
     const hpa = hpaObject({ metrics: [scheduled({ kind: 'ScalingSchedule', name: 'a' }, '1')] });
     expect(readScheduledHpa(hpa)).to.not.equal(undefined);
     expect(readScheduledHpa({ ...hpa, spec: { ...(hpa.spec as object), metrics: null } })).to.equal(

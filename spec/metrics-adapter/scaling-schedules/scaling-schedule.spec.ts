@@ -9,7 +9,7 @@ function read(spec: object) {
 }
 
 describe('readScalingSchedule', () => {
-  it('reads all that a schedule can say', () => {
+  it('reads all fields of a schedule', () => {
     const schedules = [
       { ...ONCE, endDate: '2026-03-02T12:00:00+01:00', durationMinutes: 5 },
       { type: 'Repeating', value: 7, period: { ...period, endTime: '09:30' } },

@@ -57,7 +57,7 @@ describe('scheduledValue', () => {
     period: { startTime: '18:00', endTime: '20:00', days: ['Mon'], timezone: 'Europe/Berlin', ...period },
   });
 
-  it('comes again on its days, by the clock of its zone', () => {
+  it('repeats on its days, by the clock of its time zone', () => {
     expect(valueAt('2026-03-02T16:59:59Z', [weekday({})], 0)).to.equal(0); // a Monday, 17:59 in winter
     expect(valueAt('2026-03-02T17:00:00Z', [weekday({})], 0)).to.equal(50);
     expect(valueAt('2026-03-02T19:00:00Z', [weekday({})], 0)).to.equal(0);
@@ -66,7 +66,7 @@ describe('scheduledValue', () => {
     expect(valueAt('2026-03-02T09:30:00Z', [weekday({ timezone: 'Asia/Tokyo' })], 0)).to.equal(50);
   });
 
-  it('takes the default zone for none, and for one that there is not', () => {
+  it('uses the default time zone for an absent or unknown one', () => {
     for (const timezone of ['', 'Mars/Olympus'])
       expect(valueAt('2026-03-02T17:00:00Z', [weekday({ timezone })], 0)).to.equal(50);
   });

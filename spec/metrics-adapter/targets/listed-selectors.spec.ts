@@ -44,7 +44,7 @@ describe('ListedSelectors', () => {
     expect(lists).to.have.length(2);
   });
 
-  it('lets nobody wait for a list longer than his signal does', async () => {
+  it('lets a caller abort while it waits for a list', async () => {
     const { selectors, clock, hang } = setUp();
     hang();
     const gone = new AbortController();

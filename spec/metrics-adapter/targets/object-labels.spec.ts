@@ -26,13 +26,13 @@ describe('ObjectLabels', () => {
   });
 
   for (const none of [{}, { labels: null }])
-    it(`knows that an object has no labels, which is ${JSON.stringify(none)}`, async () => {
+    it(`caches that an object has no labels, for ${JSON.stringify(none)}`, async () => {
       const { labels, refresh } = setUp({ metadata: none });
       await refresh('web');
       expect(labels.labelsOf(ingress('web'))).to.deep.equal({});
     });
 
-  it('knows none of an object that cannot be read, tries again in a minute, and warns once', async () => {
+  it('has no labels of an unreadable object, retries in a minute, and warns once', async () => {
     const { labels, clock, asked, refresh, served, warnings } = setUp(new Error('forbidden'));
     await refresh('web');
     await refresh('web');
@@ -49,7 +49,7 @@ describe('ObjectLabels', () => {
     expect(warnings().at(-1)).to.deep.equal({ object: 'Ingress default/api', error: 'forbidden again' });
   });
 
-  it('forgets what it read when it cannot be read any more', async () => {
+  it('evicts labels that can no longer be read', async () => {
     const { labels, clock, refresh, served } = setUp({ metadata: { labels: { team: 'a' } } });
     await refresh('web');
     served.object = { metadata: { labels: 'none' } };
@@ -58,20 +58,20 @@ describe('ObjectLabels', () => {
     expect(labels.labelsOf(ingress('web'))).to.equal(undefined);
   });
 
-  it('ends with the signal, which says nothing of the object', async () => {
+  it('ends with the signal, without a failure of the object', async () => {
     const { refresh, controller, warnings } = setUp(new Error('aborted'));
     controller.abort(new Error('stopping'));
     expect(await errorOf(refresh('web'))).to.equal('stopping');
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('gives the signal to the request', async () => {
+  it('passes the signal to the request', async () => {
     const { refresh, controller, signals } = setUp({ metadata: {} });
     await refresh('web');
     expect(signals).to.deep.equal([controller.signal]);
   });
 
-  it('forgets objects that nobody asks for any more', async () => {
+  it('evicts objects without requests', async () => {
     const { labels, refresh } = setUp({ metadata: { labels: { team: 'a' } } });
     await refresh('web');
     await refresh('api');

@@ -17,7 +17,7 @@ describe('TargetPods', () => {
     expect(await pods.select('default', 'app=web,tier=back', signal)).to.deep.equal([]);
   });
 
-  it('takes a pod for live by its name and identity', () => {
+  it('identifies a live pod by its name and UID', () => {
     const { pods } = setUp();
     expect(pods.live('default', { name: 'web-0', uid: 'u' })).to.equal(POD);
     expect(pods.live('default', { name: 'web-0', uid: 'before' })).to.equal(undefined);
@@ -26,12 +26,12 @@ describe('TargetPods', () => {
 });
 
 describe('isReadyFor', () => {
-  it('counts to the millisecond, and takes none that is not ready', () => {
+  it('compares milliseconds, and excludes unready pods', () => {
     expect([3_999, 4_000].map((nowMs) => isReadyFor(POD, 3_000, nowMs))).to.deep.equal([false, true]);
     expect(isReadyFor({ ...POD, readySinceMs: undefined }, 0, 4_000)).to.equal(false);
   });
 
-  it('takes each that is ready where it need not have been so for long, though our clock is behind', () => {
+  it('includes each ready pod with a minimum of 0, even if our clock is behind', () => {
     expect(isReadyFor(POD, 0, 999)).to.equal(true);
     expect(isReadyFor(POD, 1, 999)).to.equal(false);
   });
@@ -57,7 +57,7 @@ const READY = { type: 'Ready', status: 'True', lastTransitionTime: SINCE };
 const OTHER = { type: 'Initialized', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' };
 
 describe('TARGET_PODS', () => {
-  it('keeps what it takes to ask a pod, and to serve what it says', () => {
+  it('returns the fields for polling a pod and serving its values', () => {
     expect(readTargetPod(pod())).to.deep.equal({
       ...{ namespace: 'default', name: 'web-0', uid: 'u', labels: { app: 'web' }, ip: '10.0.0.7' },
       readySinceMs: SINCE_MS,
@@ -78,7 +78,7 @@ describe('TARGET_PODS', () => {
     ['not once it has ended', { phase: 'Succeeded' }, undefined],
     ['not once it is to go', { deletionTimestamp: SINCE }, undefined],
   ] as const)
-    it(`takes a pod for ready ${what}`, () => {
+    it(`treats a pod as ready ${what}`, () => {
       expect(readTargetPod(pod(changes))?.readySinceMs).to.equal(readySinceMs);
     });
 });

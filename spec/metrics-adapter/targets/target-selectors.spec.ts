@@ -7,7 +7,7 @@ const { signal } = new AbortController();
 const MINUTE_MS = 60_000;
 
 describe('TargetSelectors', () => {
-  it('keeps a selector for up to ten minutes', async () => {
+  it('caches a selector for up to ten minutes', async () => {
     const { selectors, clock, read } = setUp();
     for (let minute = 0; minute < 10; minute++) {
       expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-1');
@@ -63,7 +63,7 @@ describe('TargetSelectors', () => {
     ['apps', 'daemonsets'],
     ['example.org', 'deployments'],
   ] as const)
-    it(`asks the scale of ${plural} of ${group} for its selector`, async () => {
+    it(`reads the selector from the scale of ${plural} of ${group}`, async () => {
       const { selectors, client, read, served } = setUp();
       Object.assign(served, { group, plural });
       client.getJson = async (path) => {
@@ -78,7 +78,7 @@ describe('TargetSelectors', () => {
       );
     });
 
-  it('says that the API server does not serve the kind', async () => {
+  it('reports that the API server does not serve the kind', async () => {
     const { selectors, served } = setUp();
     served.group = 'none';
     expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.equal(
@@ -86,7 +86,7 @@ describe('TargetSelectors', () => {
     );
   });
 
-  it('tells workloads apart by all that names them', async () => {
+  it('distinguishes workloads by all parts of their reference', async () => {
     const { selectors, read } = setUp();
     const web = target('web');
     for (const other of [{}, { namespace: 'other' }, { apiVersion: 'apps/v2' }, { kind: 'Rollout' }])
@@ -95,7 +95,7 @@ describe('TargetSelectors', () => {
     expect(read).to.have.lengthOf(4);
   });
 
-  it('keeps nothing of a workload that cannot be read', async () => {
+  it('caches nothing of an unreadable workload', async () => {
     const { selectors, client } = setUp();
     const served = client.getJson;
     client.getJson = async () => ({ spec: {} });

@@ -8,7 +8,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const NOTHING = { specs: [], values: [], isActive: false };
 
 describe('ExternalScalers', () => {
-  it('follows a scaler again ever more seldom while it is down, and soon again once it has told something', async () => {
+  it('reopens a stream with backoff while the scaler is down, and soon after it has sent a message', async () => {
     const clock = new WatchedClock();
     using scalers = new ExternalScalers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
     const gone = await ExternalScalerServer.start(NOTHING);
@@ -39,7 +39,7 @@ describe('ExternalScalers', () => {
     await following;
   });
 
-  it('takes the beginning of many streams at once for no flood of frames', async () => {
+  it('does not mistake the start of many streams for a flood of frames', async () => {
     const clock = new ManualClock();
     using scalers = new ExternalScalers({ clock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
     await using server = await ExternalScalerServer.start(NOTHING);

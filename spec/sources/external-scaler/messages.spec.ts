@@ -84,7 +84,7 @@ describe('decodeIsActive', () => {
     expect(decodeIsActive(Uint8Array.of(0x12, 2, 8, 0, 0x18, 5, 8, 1))).to.equal(true);
   });
 
-  it('refuses unread what is far longer than one can be', () => {
+  it('refuses a message far beyond the limit without decoding it', () => {
     const long = new Uint8Array(1_048_576).fill(0x12).map((byte, index) => (index % 2 ? 0 : byte));
     expect(() => decodeIsActive(long)).to.throw('IsActiveResponse has 1048576 bytes, more than 1024');
   });
@@ -174,7 +174,7 @@ describe('decodeMetricSpecs and decodeMetricValues', () => {
 
 for (const decode of [decodeIsActive, decodeMetricSpecs, decodeMetricValues])
   describe(decode.name, () => {
-    it('refuses what is broken off by an error of its own', () => {
+    it('refuses a truncated message with an error of its own', () => {
       for (const bytes of [[10], [10, 200], [8]].map((one) => Uint8Array.from(one))) {
         try {
           decode(bytes);

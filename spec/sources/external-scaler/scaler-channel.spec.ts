@@ -9,7 +9,7 @@ describe('ScalerChannel', () => {
     ['', undefined],
     [' over TLS', serverCertificate('127.0.0.1').tls],
   ] as const)
-    it(`leaves no connection open to a server that says nothing${how}`, async () => {
+    it(`closes the connection to a silent server${how}`, async () => {
       await using server = await RawServer.start((socket) => socket.resume(), tls ? { tls } : {});
       const secured = tls && { ca: undefined, cert: undefined, key: undefined, isUnverified: true };
       const at = { host: '127.0.0.1', port: server.port, tls: secured };

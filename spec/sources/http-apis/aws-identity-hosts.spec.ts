@@ -49,12 +49,12 @@ describe('IdentityHosts', () => {
     }
   };
 
-  it('lets SQS of every partition see the identity, by HTTPS alone', () => {
+  it('sends the identity to SQS of every partition, over HTTPS alone', () => {
     for (const url of SQS) expect(isAllowed(url), url).to.equal(true);
     for (const url of OTHERS) expect(isAllowed(url), url).to.equal(false);
   });
 
-  it('has SQS in all domains that the AWS SDK knows', () => {
+  it('includes SQS in all domains of the AWS SDK', () => {
     const ofSdk = createRequire(createRequire(import.meta.url).resolve('@aws-sdk/client-sqs'));
     const text = readFileSync(ofSdk.resolve('@aws-sdk/core/client'), 'utf8'); // has its partitions
     const domains = [...text.matchAll(/"((?:[a-z0-9-]+\.)+(?:aws|cn|com|eu|gov|scloud|uk))"/g)].map(
@@ -64,7 +64,7 @@ describe('IdentityHosts', () => {
     for (const domain of domains) expect(isAllowed(`https://sqs.a-b-1.${domain}/`), domain).to.equal(true);
   });
 
-  it('lets hosts see it that an administrator lists, by HTTPS alone', () => {
+  it('sends the identity to hosts that an administrator lists, over HTTPS alone', () => {
     const hosts = ['sqs.example', '*.corp.example', '10.0.0.0/8'];
     for (const host of ['sqs.example:8443', 'a.corp.example', '10.1.2.3', 'sqs.eu-central-1.amazonaws.com'])
       expect(isAllowed(`https://${host}/`, hosts), host).to.equal(true);

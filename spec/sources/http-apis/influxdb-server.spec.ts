@@ -24,7 +24,7 @@ const TABLES = [
 ].join('\r\n');
 
 describe('InfluxdbServer', () => {
-  it('posts a query in Flux with its token and organization, and gives the numbers of its rows', async () => {
+  it('posts a Flux query with its token and organization, and returns the numbers of its rows', async () => {
     await using system = await setUp({ body: TABLES });
     expect(await system.server.query(FLUX).run(signal)).to.deep.equal([
       {
@@ -47,7 +47,7 @@ describe('InfluxdbServer', () => {
     });
   });
 
-  it('omits a time that RFC 3339 cannot express, and keeps the number', async () => {
+  it('omits a time that RFC 3339 cannot express, and returns the number', async () => {
     const body =
       '#datatype,string,long,dateTime:RFC3339,long\r\n,result,table,_time,_value\r\n,_result,0,+200000-01-01T00:00:00Z,7\r\n';
     await using system = await setUp({ body });
@@ -91,7 +91,7 @@ describe('InfluxdbServer', () => {
       expect(await errorOf(system.server.query(FLUX).run(signal))).to.match(error);
     });
 
-  it('says what InfluxDB says is wrong with a query', async () => {
+  it('reports the error of InfluxDB about a query', async () => {
     await using system = await setUp({
       status: 400,
       body: '{"code":"invalid","message":"compilation failed: error @1:1"}',

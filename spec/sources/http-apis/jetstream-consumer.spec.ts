@@ -12,7 +12,7 @@ const WANTED = { account: 'A', stream: 's', consumer: 'c' };
 describe('readJetstream', () => {
   const read = (body: object) => readJetstream(Buffer.from(JSON.stringify(body)), WANTED);
 
-  it('finds the consumer of the stream of the account, which goes by its name or its id', () => {
+  it('finds the consumer of the stream by the name or ID of the account', () => {
     const others = [account({ name: 'B' }, [['s', 'c', 1]])];
     const streams = [
       ['r', 'c', 2],
@@ -24,7 +24,7 @@ describe('readJetstream', () => {
     }
   });
 
-  it('says what there is not', () => {
+  it('reports what is missing', () => {
     for (const body of [{}, { account_details: [account({ name: 'B' }, [['s', 'c', 1]])] }])
       expect(read(body).consumer).to.throw('stream not found');
     expect(read({ account_details: [account({ name: 'A' }, [['r', 'c', 1]])] }).consumer).to.throw(
@@ -35,7 +35,7 @@ describe('readJetstream', () => {
       expect(read({ account_details: [mine] }).consumer).to.throw('consumer "c" not found in stream "s"');
   });
 
-  it('takes two servers for a cluster, and one for none', () => {
+  it('treats two servers as a cluster, and one as standalone', () => {
     const isClustered = (meta_cluster?: object) =>
       read({ ...(meta_cluster && { meta_cluster }) }).isClustered;
     expect([isClustered(), isClustered({}), isClustered({ cluster_size: 1 })]).to.deep.equal([
@@ -61,7 +61,7 @@ describe('jetstreamLag', () => {
     });
   });
 
-  it('asks the server of a cluster that leads the consumer, and that one first from then on', async () => {
+  it('queries the server that leads the consumer, and that one first afterwards', async () => {
     const servers: Record<string, { jsz?: object; varz?: object }> = {
       'nats.example:8222': {
         jsz: clustered('n2', 1),

@@ -24,7 +24,7 @@ const STATS = {
 };
 
 describe('NakadiServer', () => {
-  it('gives the longest lag, or the sum of what waits, of one subscription', async () => {
+  it('returns the maximum lag, or the sum of unconsumed events, of one subscription', async () => {
     await using system = await setUp(() => STATS);
     const numberOf = async (metric: 'consumer-lag-seconds' | 'unconsumed-events') =>
       (await system.server.query(metric, { id: 'a/b' }).run(signal)).map(({ value }) => value);
@@ -71,7 +71,7 @@ describe('NakadiServer', () => {
       );
     });
 
-  it('takes its token nowhere else, and comes to an end', async () => {
+  it('sends its token to no other host, and ends', async () => {
     await using away = await setUp(() => ({
       items: [],
       _links: { next: { href: 'http://169.254.169.254/subscriptions' } },

@@ -9,7 +9,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const signal = new AbortController().signal;
 
 describe('PrometheusServer', () => {
-  it('posts an instant query, and gives the samples with their labels and times', async () => {
+  it('posts an instant query, and returns samples with labels and times', async () => {
     await using system = await setUp(
       vector([{ metric: { __name__: 'up', job: 'web' }, value: [1767225600.123, '1.5'] }]),
     );
@@ -22,7 +22,7 @@ describe('PrometheusServer', () => {
     expect(request?.url.pathname).to.equal('/prometheus/api/v1/query');
   });
 
-  it('gives all samples of a vector, and the one of a scalar', async () => {
+  it('returns all samples of a vector, and the single one of a scalar', async () => {
     const two = ['1', '-2e3'].map((value) => ({ metric: {}, value: [1, value] }));
     await using several = await setUp(vector(two));
     expect((await several.server.query('a').run(signal)).map(({ value }) => value)).to.deep.equal([1, -2000]);
@@ -32,7 +32,7 @@ describe('PrometheusServer', () => {
     ]);
   });
 
-  it('omits a time that RFC 3339 cannot express, and keeps the number', async () => {
+  it('omits a time that RFC 3339 cannot express, and returns the number', async () => {
     for (const seconds of [1e300, -1, 253_402_300_800]) {
       await using system = await setUp(vector([{ metric: {}, value: [seconds, '1'] }]));
       expect(await system.server.query('a').run(signal)).to.deep.equal([{ value: 1, labels: {} }]);
@@ -93,7 +93,7 @@ describe('PrometheusServer', () => {
     });
   }
 
-  it('says what Prometheus says is wrong with a query', async () => {
+  it('reports the error of Prometheus about a query', async () => {
     const error = { status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' };
     await using system = await setUp(error, () => 400);
     expect(await errorOf(system.server)).to.equal(
@@ -101,7 +101,7 @@ describe('PrometheusServer', () => {
     );
   });
 
-  it('gets where a post is refused, and goes on doing so', async () => {
+  it('falls back to GET where POST is refused, and remembers that', async () => {
     const body = vector([{ metric: {}, value: [1, '1'] }]);
     await using system = await setUp(body, (method) => (method === 'POST' ? 405 : 200));
     const query = system.server.query('a b');

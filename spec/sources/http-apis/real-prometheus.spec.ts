@@ -45,7 +45,7 @@ describe('PrometheusServer, with a real Prometheus', () => {
   });
   after(() => stack?.disposeAsync());
 
-  it('gives what an exporter exposes', async () => {
+  it('returns series of an exporter', async () => {
     const samples = await scraped('sort(queue_depth)');
     expect(samples.map(({ value, labels }) => [labels.queue, value])).to.deep.equal([
       ['a', 3],
@@ -55,7 +55,7 @@ describe('PrometheusServer, with a real Prometheus', () => {
     expect(await valuesOf('vector(1)')).to.deep.equal([1]);
   });
 
-  it('gives what our own /metrics exposes', async () => {
+  it('returns series of our own /metrics', async () => {
     const samples = await scraped('autoscaler_source_requests_total{result="success"}');
     expect(samples.map(({ value, labels }) => [labels.source, value])).to.deep.equal([['queue.example', 1]]);
     expect(await valuesOf('kube_metrics_adapter_collections_success')).to.deep.equal([1]);

@@ -39,7 +39,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
     ]);
   });
 
-  it('says which queue there is not, and finds it once it is there', async () => {
+  it('reports a missing queue, and finds it once it exists', async () => {
     const query = region.queueLength({ name: 'later' });
     expect(await errorOf(query.run(signal))).to.match(
       /^Cannot read the length of queue "later" of SQS in eu-central-1: .*does not exist/,
@@ -85,7 +85,7 @@ describe('SqsRegion, with an emulator of SQS', () => {
       ['too much', (to) => to.end('a'.repeat(300_000)), /the response is longer than 262144 bytes/],
     ];
   for (const [what, respond, error] of lies)
-    it(`has no result where a peer says ${what}`, async () => {
+    it(`has no result where a peer sends ${what}`, async () => {
       await using liar = await LoopbackServer.start((_, response) => void respond(response));
       await using own = new AsyncDisposableStack();
       const query = regionAt(liar.url, own, KEYS).queueLength({ url: 'http://sqs/1/a' });
@@ -146,7 +146,7 @@ function attributes(count: string): string {
 }
 
 describe('SqsRegions', () => {
-  it('keeps clients of 100 credentials, and who asks with older ones goes on with its own', async () => {
+  it('caches clients of 100 credentials, and callers with evicted ones continue with their own', async () => {
     await using emulator = await SqsEmulator.start();
     await emulator.createQueue('jobs');
     await using http = new HttpClient({

@@ -19,7 +19,7 @@ const CHECK: ZmonCheck = {
 const response = (...values: readonly (readonly unknown[])[]) => ({ queries: [{ results: [{ values }] }] });
 
 describe('ZmonServer', () => {
-  it('gives the last data point with its time', async () => {
+  it('returns the last data point with its time', async () => {
     await using system = await setUp(response([1767225540000, 1], [1767225600000, 2.5]));
     expect(await system.server.query(CHECK).run(signal)).to.deep.equal([
       { value: 2.5, labels: {}, takenAtMs: 1767225600000 },
@@ -43,7 +43,7 @@ describe('ZmonServer', () => {
     });
   });
 
-  it('asks for all values of a check without a key, by its tags alone', async () => {
+  it('queries all values of a check without a key, by its tags alone', async () => {
     await using system = await setUp(response([1767225600000, 2.5]));
     const check = { ...CHECK, key: undefined, aggregators: ['max', 'avg'] as const };
     await system.server.query(check).run(signal);
@@ -60,19 +60,19 @@ describe('ZmonServer', () => {
     expect(await system.server.query(CHECK).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
 
-  it('takes a point without a time for one of now', async () => {
+  it('treats a point without a time as current', async () => {
     await using system = await setUp(response([0, 7]));
     expect(await system.server.query(CHECK).run(signal)).to.deep.equal([{ value: 7, labels: {} }]);
   });
 
-  it('gives nothing where there is no data', async () => {
+  it('returns nothing without data', async () => {
     for (const body of [response(), { queries: [{ results: [] }] }, { queries: [] }]) {
       await using system = await setUp(body);
       expect(await system.server.query(CHECK).run(signal)).to.deep.equal([]);
     }
   });
 
-  it('refuses what is no response of KairosDB, and other statuses', async () => {
+  it('refuses invalid responses of KairosDB, and other statuses', async () => {
     for (const body of [{}, response([1, 'NaN']), response([1, null])]) {
       await using system = await setUp(body);
       expect(await errorOf(system.server.query(CHECK).run(signal))).to.match(

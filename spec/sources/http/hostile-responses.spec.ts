@@ -31,7 +31,7 @@ const ENDLESS: readonly (readonly [what: string, first: string, again: string, e
   ['trailers', `${CHUNKED}1\r\n7\r\n0\r\n`, 'x: y\r\n', /Headers Overflow Error$/],
 ];
 
-describe('HttpClient, asked of a server that never ends', () => {
+describe('HttpClient, with a server that never ends its response', () => {
   for (const [what, first, again, error] of ENDLESS)
     it(`breaks off ${what}, long before the request has to end`, async () => {
       await using server = await RawServer.start((socket) =>
@@ -43,7 +43,7 @@ describe('HttpClient, asked of a server that never ends', () => {
       expect(server.sockets[0]?.bytesWritten).to.be.below(16 * KIB * KIB);
     });
 
-  it('takes a whole response in as many small pieces as servers write lines', async () => {
+  it('reads a whole response in as many small pieces as servers write lines', async () => {
     const line = `${'x'.repeat(79)}\n`;
     const lines = 10_000;
     await using server = await RawServer.start((socket) =>

@@ -22,7 +22,7 @@ describe('HttpClient', () => {
     expect(server.requests[0]?.headers['user-agent']).to.equal('spec');
   });
 
-  it('goes by the name of its credentials, and by none without', async () => {
+  it('is identified by its credentials, and by none without', async () => {
     await using without = clientOf();
     await using client = clientOf({ credentials: { name: 'a', current: {} } });
     expect([without.credentialName, client.credentialName]).to.deep.equal(['', 'a']);
@@ -101,7 +101,7 @@ describe('HttpClient', () => {
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
   });
 
-  it('shows a token that rotates, and tells nobody', async () => {
+  it('sends a rotated token, and never reveals it', async () => {
     await using directory = await TemporaryDirectory.create();
     const tokenFile = await directory.write('token', 'first\n');
     const clock = new ManualClock();
@@ -169,7 +169,7 @@ describe('openCredentials', () => {
     );
   });
 
-  it('refuses certificates and keys that are none, and those that do not belong together, and shows nothing of them', async () => {
+  it('refuses invalid certificates and keys, and those that do not match, without quoting them', async () => {
     await using directory = await TemporaryDirectory.create();
     const authority = new TestAuthority('a');
     const [one, other] = [authority.leaf(), authority.leaf()];

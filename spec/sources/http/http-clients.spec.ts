@@ -18,7 +18,7 @@ describe('HttpClients', () => {
     expect(clients.find({ connectTimeoutMs: 1 })).not.to.equal(clients.find());
   });
 
-  it('keeps the connections of those that were used last, and lets all others connect again', async () => {
+  it('retains the most recently used connections, and lets all others reconnect', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('1'));
     await using clients = start();
     const all = Array.from({ length: 300 }, (_, index) =>

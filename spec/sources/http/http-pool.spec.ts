@@ -17,7 +17,7 @@ describe('HttpPool', () => {
       return await body.text();
     });
 
-  it('keeps a connection for the next request, and makes no more than 32 to an origin', async () => {
+  it('reuses a connection for the next request, and opens at most 32 to an origin', async () => {
     const waiting: (() => void)[] = [];
     await using server = await LoopbackServer.start(async (_, response) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -40,7 +40,7 @@ describe('HttpPool', () => {
     expect(await errorOf(ask(pool, server.url))).to.equal('the client is closed');
   });
 
-  it('asks once more by a new connection where a kept one turns out to be lost', async () => {
+  it('retries once over a new connection when a pooled one was closed', async () => {
     let losing = false;
     await using server = await LoopbackServer.start((_, response) => {
       if (losing) response.socket?.destroy();
@@ -58,7 +58,7 @@ describe('HttpPool', () => {
     expect(server.requests).to.have.length(4);
   });
 
-  it('tells that the server closed a connection, before its response, within it, or twice', async () => {
+  it('reports that the server closed a connection, before its response, within it, or twice', async () => {
     let sent = 'a';
     await using server = await LoopbackServer.start((_, response) => {
       if (sent === 'a') {
@@ -92,7 +92,7 @@ describe('HttpPool', () => {
     expect(pool.connectionCount).to.equal(0);
   });
 
-  it('keeps no connection that was lost while it was lent', async () => {
+  it('discards a connection that was closed while in use', async () => {
     await using server = await LoopbackServer.start((_, response) => {
       response.setHeader('connection', 'close').end('a');
     });
@@ -112,7 +112,7 @@ describe('HttpPool', () => {
     expect(pool.connectionCount).to.equal(0);
   });
 
-  it('waits for the requests under way when it closes, and keeps none of their connections', async () => {
+  it('waits for requests in progress when it closes, and closes all connections', async () => {
     const { promise: mayEnd, resolve } = Promise.withResolvers<void>();
     await using server = await LoopbackServer.start(async (_, response) => {
       await mayEnd;
@@ -133,7 +133,7 @@ describe('HttpPool', () => {
     expect(pool.connectionCount).to.equal(0);
   });
 
-  it('lets nobody wait for a connection longer than the signal does', async () => {
+  it('lets a caller abort while it waits for a connection', async () => {
     await using server = await LoopbackServer.start(() => {});
     const pool = poolOf();
     const hanging = Array.from({ length: 32 }, () => errorOf(ask(pool, server.url)));

@@ -6,7 +6,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 describe('observeRequests', () => {
-  it('tells statuses that servers usually have, and of any others no more than their class', async () => {
+  it('reports usual statuses, and only the class of others', async () => {
     let status = 200;
     await using server = await LoopbackServer.start((_, response) => void response.writeHead(status).end());
     await using clients = triggerClients();

@@ -11,7 +11,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const LONG = 64 * 1024 + 1;
 const signal = new AbortController().signal;
 
-describe('HttpClients, asked for long responses', () => {
+describe('HttpClients, with long responses', () => {
   it('hold no more than eight of a host at once, of all clients together, and go on reading those of others', async () => {
     const serve: Respond = ({ url }, response) => {
       response.write(Buffer.alloc(2 * LONG));

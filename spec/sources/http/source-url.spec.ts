@@ -11,7 +11,7 @@ describe('parseSourceUrl', () => {
     expect(read.credentials?.name).to.match(/^sha256:[0-9a-f]{16}$/);
   });
 
-  it('takes a user without a password, and a password without a user', () => {
+  it('accepts a user without a password, and a password without a user', () => {
     for (const [url, login] of [
       ['http://ann@a.example', 'ann:'],
       ['http://:secret@a.example', ':secret'],
@@ -24,7 +24,7 @@ describe('parseSourceUrl', () => {
     }
   });
 
-  it('takes one of 2048 characters', () => {
+  it('accepts 2048 characters', () => {
     expect(parseSourceUrl(`http://a/${'b'.repeat(2039)}`)).to.have.property('credentials', undefined);
     expect(parseSourceUrl(`http://a/${'b'.repeat(2040)}`)).to.match(/no longer than 2048/);
   });

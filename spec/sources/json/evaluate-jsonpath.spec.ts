@@ -79,7 +79,7 @@ describe('findValues', () => {
       expect(findValues(parseJsonPath(path), SHOP)).to.deep.equal(values);
     });
 
-  it('gives up on what takes too much work', () => {
+  it('fails when a path takes too much work', () => {
     let nested: Json = 1;
     for (let depth = 0; depth < 12; depth++) nested = [nested, nested];
     expect(() => findValues(parseJsonPath('$..*..*..*'), nested)).to.throw(/more than 100000 steps$/);
@@ -106,13 +106,13 @@ describe('findValues', () => {
     expect(findValues(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(400);
   });
 
-  it('goes through the deepest document in its order', () => {
+  it('visits the deepest document in order', () => {
     const document = JSON.parse(`${'['.repeat(120)}1,2${']'.repeat(120)}`) as Json;
     const numbers = findValues(parseJsonPath('$..*'), document).filter((value) => typeof value === 'number');
     expect(numbers).to.deep.equal([1, 2]);
   });
 
-  it('takes no pattern out of a document without bound', () => {
+  it('refuses long patterns from documents', () => {
     const many = Array.from({ length: 200 }, (_, index) => `a${index}`);
     expect(() => findValues(parseJsonPath('$[?("a" =~ @)]'), many)).to.throw(/more than 100000 steps$/);
     expect(findValues(parseJsonPath('$[?("a" =~ @)]'), ['(', 'a', 'a{1000}{1000}'])).to.deep.equal(['a']);
@@ -232,7 +232,7 @@ describe('evaluate', () => {
     [`'a' =~ '${'a'.repeat(257)}'`, /^a regular expression must be no longer than 256 characters$/],
   ];
   for (const [text, error] of broken)
-    it(`says what is wrong with ${text.slice(0, 30)}`, () => {
+    it(`reports the error of ${text.slice(0, 30)}`, () => {
       expect(() => evaluate(parseExpression(text), SHOP)).to.throw(Error, error);
     });
 });

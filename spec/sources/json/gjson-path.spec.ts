@@ -32,7 +32,7 @@ describe('findValueAtPath', () => {
     expect(findValueAtPath([{ a: { toString: 1 } }], '#(a=="x")')).to.equal(undefined);
   });
 
-  it('finds what is in a large document by a path of usual length', () => {
+  it('finds values in a large document by a path of usual length', () => {
     const items = Array.from({ length: 30_000 }, (_, index) => ({
       state: index % 2 ? 'ready' : '',
       n: index,

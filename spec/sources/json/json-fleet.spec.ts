@@ -19,7 +19,7 @@ const signal = new AbortController().signal;
 const EXTRACT = jsonExtract({ form: 'path', text: '$' });
 
 describe('JsonFleet', () => {
-  it('asks no more than 100 at a time, and holds no more than 64 MiB of what they send', async () => {
+  it('sends at most 100 concurrent requests, and buffers at most 64 MiB of responses', async () => {
     await using system = await setUp();
     const leaving = new AbortController();
     system.respond = (response) => void response.write(LONGEST); // and never ends
@@ -45,7 +45,7 @@ describe('JsonFleet', () => {
     expect(samples.map(({ value }) => value)).to.deep.equal(Array(50).fill(7));
   });
 
-  it('asks members of another namespace while those of one hang, and of that one others, too', async () => {
+  it('queries members of another namespace while those of one hang, and further ones of that one', async () => {
     await using system = await setUp();
     const leaving = new AbortController();
     system.respond = () => {}; // never
@@ -62,7 +62,7 @@ describe('JsonFleet', () => {
     await Promise.all(hanging);
   });
 
-  it('lets those that are long wait for no longer than a member may', async () => {
+  it('bounds the wait of long responses by the timeout of a member', async () => {
     await using system = await setUp();
     system.respond = (response) => void response.write(LONGEST);
     const asking = errorOf(system.ask('a', 20, new AbortController().signal));

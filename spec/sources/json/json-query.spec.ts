@@ -54,7 +54,7 @@ describe('jsonQuery', () => {
       expect(await errorOf(system.query('/').run(signal))).to.match(error);
     });
 
-  it('gives up on slow headers and slow bodies when its time is over', async () => {
+  it('fails after its timeout with slow headers and slow bodies', async () => {
     for (const begin of [() => {}, (response: ServerResponse) => response.write('{')]) {
       const asked = Promise.withResolvers<void>();
       await using system = await setUp((response) => {
@@ -136,7 +136,7 @@ describe('jsonExtract', () => {
     expect(() => numberIn('$.max * 10')).to.throw('the value is Infinity');
   });
 
-  it('refuses a path or an expression that is none before anything is asked', () => {
+  it('refuses an invalid path or expression before any request', () => {
     expect(() => jsonExtract({ form: 'path', text: 'a' })).to.throw('must have "$" at character 1, not "a"');
     expect(() => jsonExtract({ form: 'expression', text: '1+' })).to.throw(
       'must have a value at character 3',

@@ -11,7 +11,7 @@ describe('readBoundedJson', () => {
     );
   });
 
-  it('takes brackets within texts for what they are', () => {
+  it('ignores brackets within strings', () => {
     const text = `"${'[{\\"\\\\,'.repeat(1000)}"`;
     expect(readBoundedJson(Buffer.from(text))).to.equal(JSON.parse(text));
   });

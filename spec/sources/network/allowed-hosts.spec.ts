@@ -38,27 +38,27 @@ const PLAIN = [
 ];
 
 describe('AllowedHosts', () => {
-  it('lets ask any but forbidden addresses by default, in every form of them', () => {
+  it('allows any but forbidden addresses by default, in every notation', () => {
     const hosts = new AllowedHosts([]);
     for (const address of FORBIDDEN)
       expect(hosts.allows('metrics.example', address), address).to.equal(false);
     for (const address of PLAIN) expect(hosts.allows('metrics.example', address), address).to.equal(true);
   });
 
-  it('never lets a name lead to a forbidden address, even one that is named', () => {
+  it('never allows a name that resolves to a forbidden address, even one in the list', () => {
     const hosts = new AllowedHosts(['metrics.example', '*.example', '*']);
     for (const address of FORBIDDEN)
       expect(hosts.allows('metrics.example', address), address).to.equal(false);
   });
 
-  it('lets ask a forbidden address that an address or a range names', () => {
+  it('allows a forbidden address that an address or a range lists', () => {
     const hosts = new AllowedHosts(['127.0.0.0/8', '169.254.169.254', '::1']);
     for (const address of ['127.0.0.1', '127.9.9.9', '169.254.169.254', '::1', '::ffff:127.0.0.1'])
       expect(hosts.allows('a.example', address), address).to.equal(true);
     expect(hosts.allows('a.example', '169.254.169.253')).to.equal(false);
   });
 
-  it('takes an address for named only where all are that it may lead to', () => {
+  it('allows a range only where all of its possible targets are allowed', () => {
     const hosts = new AllowedHosts(['10.0.0.0/8']);
     const allows = (address: string) => hosts.allows('a.example', address);
     expect(allows('64:ff9b:1:a9fe:a9:fe00:a00:1'), 'NAT64 behind 96 or 48 bits').to.equal(false);
@@ -67,7 +67,7 @@ describe('AllowedHosts', () => {
       expect(allows(address), address).to.equal(true);
   });
 
-  it('lets ask only what entries name, where there are some', () => {
+  it('allows only listed hosts, where there is a list', () => {
     const hosts = new AllowedHosts(['Prometheus.Monitoring.svc', '*.metrics.example', '10.0.0.0/8']);
     expect(hosts.allows('prometheus.monitoring.svc.', '192.168.0.1')).to.equal(true);
     expect(hosts.allows('a.b.metrics.example', '192.168.0.1')).to.equal(true);
@@ -77,7 +77,7 @@ describe('AllowedHosts', () => {
     expect(hosts.allows('other.example', '192.168.0.1')).to.equal(false);
   });
 
-  it('says of a host that must not be asked which flag would let it be, and by what rule', () => {
+  it('reports the flag that would allow a host, and the rule that forbids it', () => {
     const forbidden =
       /^a\.example is not allowed: it resolves to a loopback, .* which --allowed-hosts must list/;
     const other = 'a.example is not allowed: --allowed-hosts lists neither its name nor its address';
@@ -104,7 +104,7 @@ describe('AllowedHosts', () => {
       expect(() => new AllowedHosts([entry]), entry).to.throw(`"${entry}" is not a host name`);
   });
 
-  it('forbids what is embedded wherever that is forbidden', () => {
+  it('forbids embedded addresses wherever they are forbidden', () => {
     const hosts = new AllowedHosts([]);
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
@@ -140,14 +140,14 @@ describe('createAllowedLookup', () => {
   const found = (addresses: readonly string[], options: dns.LookupOptions) =>
     lookUp(options, async (host) => (host === 'metrics.example' ? addresses : []));
 
-  it('gives none of the addresses of a name that must not be dialled, beside those that may be', async () => {
+  it('returns none of the forbidden addresses of a name, only the allowed ones', async () => {
     const mixed = [METADATA, IPV4.address, IPV6.address];
     expect(await found(mixed, { all: true })).to.deep.equal([null, [IPV4, IPV6]]);
     expect(await found(mixed, { all: false })).to.deep.equal([null, IPV4.address, 4]);
     expect(await found([IPV6.address, METADATA], {})).to.deep.equal([null, IPV6.address, 6]);
   });
 
-  it('gives the addresses of the family that its caller takes', async () => {
+  it('returns addresses of the requested family', async () => {
     const both = [IPV4.address, IPV6.address];
     for (const family of [6, 'IPv6'] as const)
       expect(await found(both, { all: true, family })).to.deep.equal([null, [IPV6]]);
@@ -156,7 +156,7 @@ describe('createAllowedLookup', () => {
     expect(String(error)).to.equal('Error: metrics.example has no IPv6 address');
   });
 
-  it('says that a name must not be asked that leads nowhere else, and what the lookup fails by', async () => {
+  it('reports a name that resolves to nothing else, and the error of the lookup', async () => {
     for (const all of [true, false]) {
       const [refusal] = await found([METADATA], { all });
       expect(String(refusal)).to.match(/^Error: metrics\.example is not allowed: it resolves to a loopback/);

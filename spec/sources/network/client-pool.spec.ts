@@ -62,7 +62,7 @@ describe('ClientPool', () => {
     expect(clients.size).to.equal(256);
   });
 
-  it('keeps a connection over which a server refused something', async () => {
+  it('reuses a connection over which a server refused a request', async () => {
     const other = Promise.withResolvers<string>();
     const waiting = use(() => other.promise);
     expect(await errorOf(use(async () => await Promise.reject(new Error('refused'))))).to.equal('refused');
@@ -83,7 +83,7 @@ describe('ClientPool', () => {
     expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, false]);
   });
 
-  it('replaces a connection over which a request was given up, and lets others end what they do on it', async () => {
+  it('replaces a connection with an aborted request, and lets other requests finish on it', async () => {
     const other = Promise.withResolvers<string>();
     const waiting = use(() => other.promise);
     const { signal, given } = giveUp();
@@ -100,7 +100,7 @@ describe('ClientPool', () => {
     expect(clients.size).to.equal(1);
   });
 
-  it('goes on connecting for others when one gives up', async () => {
+  it('continues to connect for others when one caller aborts', async () => {
     const connected = Promise.withResolvers<Connection>();
     const waiting = clients.use('a', {
       connect: () => connected.promise,
@@ -116,7 +116,7 @@ describe('ClientPool', () => {
     expect(made).to.have.length(0);
   });
 
-  it('gives a connection up that does not come about in time, and destroys it when it comes late', async () => {
+  it('fails when connecting takes too long, and destroys a late connection', async () => {
     const connected = Promise.withResolvers<Connection>();
     let told: AbortSignal | undefined;
     const waiting = errorOf(

@@ -24,7 +24,7 @@ describe('dial', () => {
   });
 
   for (const handshake of [true, false])
-    it(`gives up ${handshake ? 'a handshake' : 'connecting'} with its signal, and fails nobody else`, async () => {
+    it(`aborts ${handshake ? 'a handshake' : 'connecting'} with its signal, without failures of others`, async () => {
       await using server = await RawServer.start((socket) => socket.resume());
       const uncaught: unknown[] = [];
       const record = (error: unknown) => void uncaught.push(error);
@@ -44,7 +44,7 @@ describe('dial', () => {
     ['localhost', 'localhost'],
     ['127.0.0.1', false], // an address is no name of a server
   ] as const)
-    it(`asks the server at ${host} for the certificate of ${name || 'nobody in particular'}`, async () => {
+    it(`requests the certificate of ${name || 'no name'} from the server at ${host}`, async () => {
       await using server = await tlsServer();
       const options = { ...server.options, host, tls: { ca: server.ca, isUnverified: name === false } };
       const accepted = once(server.listening, 'secureConnection');

@@ -10,7 +10,7 @@ describe('parseIpAddress', () => {
     expect(parseIpAddress('::')).to.deep.equal({ family: 6, value: 0n });
   });
 
-  it('gives back every group of an IPv6 address', () => {
+  it('returns every group of an IPv6 address', () => {
     fc.assert(
       fc.property(fc.ipV6(), (text) => {
         const value = parseIpAddress(text)?.value ?? -1n;
@@ -21,19 +21,19 @@ describe('parseIpAddress', () => {
     );
   });
 
-  it('takes nothing that is no address', () => {
+  it('rejects invalid addresses', () => {
     for (const text of ['', '10.0.0', '10.0.0.256', '0x7f.1', 'localhost', '[::1]', '1::2::3'])
       expect(parseIpAddress(text), text).to.equal(undefined);
   });
 });
 
 describe('parseAddressRange', () => {
-  it('takes an address as the range of itself', () => {
+  it('parses an address as a range of its own', () => {
     expect(parseAddressRange('::1')?.prefixLength).to.equal(128);
     expect(parseAddressRange('10.0.0.1')?.prefixLength).to.equal(32);
   });
 
-  it('refuses prefixes that are none', () => {
+  it('refuses invalid prefixes', () => {
     for (const text of [
       '10.0.0.0/33',
       '::/129',

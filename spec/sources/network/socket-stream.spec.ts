@@ -5,7 +5,7 @@ import { SocketStream } from '#lib/sources/network/socket-stream.ts';
 import { eventually } from '#spec/support/eventually.ts';
 
 describe('SocketStream', () => {
-  it('delivers what is passed, in order, and reads nothing more until then', async () => {
+  it('delivers data in order, and reads no more until then', async () => {
     await using pair = await connect();
     const held: (() => void)[] = [];
     const stream = new SocketStream(pair.client, (_, pass) => held.push(pass));

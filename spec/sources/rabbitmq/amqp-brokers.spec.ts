@@ -58,7 +58,7 @@ describe('AmqpBrokers', () => {
     expect(key + description).to.not.contain('hidden');
   });
 
-  it('says that a queue is missing, and goes on over the same connection', async () => {
+  it('reports a missing queue, and continues over the same connection', async () => {
     const broker = await play();
     expect(await errorOf(ask(at(broker), 'absent'))).to.equal(
       `Cannot read the length of queue absent at 127.0.0.1:${broker.server.port}: 404 NOT_FOUND - no queue 'absent'`,
@@ -88,7 +88,7 @@ describe('AmqpBrokers', () => {
     expect(broker.server.sockets).to.have.length(2);
   });
 
-  it('gives up a broker that accepts and is silent, after ten seconds', async () => {
+  it('closes the connection to a silent broker after ten seconds', async () => {
     const broker = await play({ header: () => {} });
     const failed = errorOf(ask(at(broker)));
     await eventually(() => broker.seen.length === 1);
@@ -97,7 +97,7 @@ describe('AmqpBrokers', () => {
     await eventually(() => broker.server.openSockets.length === 0);
   });
 
-  it('takes another connection for the next request when a queue hangs', async () => {
+  it('opens another connection for the next request when a queue hangs', async () => {
     const broker = await play({ [METHODS.queueDeclare]: () => {} });
     const given = new AbortController();
     const hanging = errorOf(ask(at(broker), 'jobs', given.signal));
@@ -108,7 +108,7 @@ describe('AmqpBrokers', () => {
     expect(await ask(at(broker))).to.equal(7);
   });
 
-  it('breaks off a broker that lies about frames or never ends them', async () => {
+  it('closes the connection to a broker that sends invalid or endless frames', async () => {
     const heartbeat = Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]);
     const floods = {
       'a frame of 4 GB': (socket: Socket) => socket.write(Buffer.from([1, 0, 1, 255, 255, 255, 255, 0])),

@@ -40,7 +40,7 @@ describe('AmqpDecoder', () => {
     );
   });
 
-  it('refuses a frame at once that says it is longer than 128 KiB', () => {
+  it('refuses a frame at once whose header exceeds 128 KiB', () => {
     const frame = (size: number) => {
       const bytes = Buffer.from([1, 0, 1, 0, 0, 0, 0]);
       bytes.writeUInt32BE(size, 3);
@@ -93,7 +93,7 @@ describe('readMessageCount', () => {
     expect(count(0, 0, 0, 0, 5)).to.equal(5);
   });
 
-  it('says where there is none', () => {
+  it('throws where there is none', () => {
     for (const content of [[], [2, 97, 98, 0, 0, 1]])
       expect(() => count(...content)).to.throw('the broker returned no message count');
   });
@@ -103,12 +103,12 @@ describe('readCloseReason', () => {
   const reason = (content: string) =>
     readCloseReason({ channel: 1, id: '20.40', content: Buffer.from(content, 'latin1') });
 
-  it('reads the code, and the text as far as it goes', () => {
+  it('reads the code, and the text up to its end', () => {
     expect(reason('\x01\x94\x02no more')).to.equal('404 no');
     expect(reason('\x01\x94\0')).to.equal('404 ');
   });
 
-  it('says where there is none', () => {
+  it('throws where there is none', () => {
     for (const content of ['', '\x01\x94']) expect(reason(content)).to.equal('the broker gave no reason');
   });
 });

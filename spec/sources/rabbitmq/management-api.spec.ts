@@ -12,7 +12,7 @@ const MANY = { ...ONE, isExpression: true };
 const QUEUES = [queue(3, 1, { published: 2, delivered: 0.5 }), queue(4, 4, { published: 1 }), queue(1, 0)];
 
 describe('readQueueFigures', () => {
-  it('reads the messages of a queue, and what is published and delivered a second', () => {
+  it('reads the messages of a queue, and the publish and deliver rates', () => {
     expect(figures(QUEUES[0], ONE)).to.deep.equal({ messages: 3, published: 2, delivered: 0.5 });
     const ready = { ...ONE, countsUnacknowledged: false };
     expect(figures(QUEUES[0], ready)).to.deep.equal({ messages: 1, published: 2, delivered: 0.5 });
@@ -32,7 +32,7 @@ describe('readQueueFigures', () => {
       expect(figures(none, { ...MANY, operation })).to.deep.equal(nothing);
     });
 
-  it('refuses a part of what matches, and a queue whose messages are not known', () => {
+  it('refuses a partial list of matches, and a queue without a number of messages', () => {
     expect(() => figures({ items: QUEUES, page_count: 2 }, MANY)).to.throw(
       'regex matches more queues than can be recovered at once',
     );
@@ -44,7 +44,7 @@ describe('readQueueFigures', () => {
 });
 
 describe('queueFigures', () => {
-  it('asks for one queue by its name, and for several by an expression', async () => {
+  it('requests one queue by its name, and several by an expression', async () => {
     const asked: string[] = [];
     const ask = async (given: Partial<QueuesOptions>) => {
       const exchange = async ({ url }: { readonly url: URL }) => {

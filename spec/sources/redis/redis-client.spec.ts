@@ -62,7 +62,7 @@ describe('RespDecoder', () => {
     expect(() => decoder.decode(part)).to.throw('the response is longer than 131072 bytes');
   });
 
-  it('refuses a line without end, and goes on counting from nothing after each response', () => {
+  it('refuses an endless line, and resets its count after each response', () => {
     const decoder = new RespDecoder();
     const whole = Buffer.from(`$100000\r\n${'a'.repeat(100_000)}\r\n`);
     expect(decoder.decode(whole)).to.have.length(1);
@@ -72,7 +72,7 @@ describe('RespDecoder', () => {
     );
   });
 
-  it('rejects a response of more than 8,192 values, whose bytes are few', () => {
+  it('rejects a response of more than 8,192 values, whatever their bytes', () => {
     for (const token of [':1\r\n', '-\r\n', '*1\r\n:1\r\n']) {
       const each = token.split('\r\n').length - 1;
       const list = (count: number) => Buffer.from(`*100000\r\n${token.repeat(count)}`);
@@ -92,7 +92,7 @@ describe('RespDecoder', () => {
     expect(error).to.not.be.instanceOf(Error);
   });
 
-  it('refuses what is no response of Redis', () => {
+  it('refuses invalid responses', () => {
     for (const text of [
       'HTTP/1.1 200 OK\r\n',
       '\r\n',

@@ -49,7 +49,7 @@ describe('queryDeployment', () => {
     return { ...{ server, cluster, sentinel, ask }, asked: () => asked };
   };
 
-  it('follows no more than five redirections', async () => {
+  it('follows at most five redirections', async () => {
     const { ask, cluster, asked } = await play(() => '-MOVED 1 :7\r\n');
     expect(await errorOf(ask(cluster))).to.match(/^connection to redis failed: 127\.0\.0\.1:7: /);
     const loop: { port?: number } = {};
@@ -59,7 +59,7 @@ describe('queryDeployment', () => {
     expect([asked(), lying.asked()]).to.deep.equal([1, 6]);
   });
 
-  it('follows to any port that there is', async () => {
+  it('follows redirections to any valid port', async () => {
     for (const [port, told] of [
       [0, /^MOVED 1 /],
       [1, /^connection to redis failed: 127\.0\.0\.1:1: /],
@@ -104,7 +104,7 @@ describe('queryDeployment', () => {
     expect([knowsNone.asked(), knows.asked()]).to.deep.equal([1, 2]);
   });
 
-  it('takes nothing for a server that is none', async () => {
+  it('ignores invalid servers', async () => {
     for (const told of [
       '*-1\r\n',
       '*0\r\n',

@@ -16,7 +16,7 @@ describe('readLength', () => {
       expect(sent).to.deep.equal(['TYPE k', `${command} k`]);
     });
 
-  it('takes an absent key for empty, and refuses any other', async () => {
+  it('treats an absent key as empty, and refuses any other type', async () => {
     expect(await readLength(server({ 'TYPE k': 'none' }).send, 'k')).to.equal(0);
     for (const type of ['stream', 'string', 'toString'])
       expect(await errorOf(readLength(server({ 'TYPE k': type }).send, 'k'))).to.equal(
@@ -29,12 +29,12 @@ describe('readLength', () => {
     [0, 0],
     ['0', 0],
   ] as const)
-    it(`takes ${JSON.stringify(value)} for a count`, async () => {
+    it(`parses ${JSON.stringify(value)} as a count`, async () => {
       expect(await readLength(server({ 'TYPE k': 'list', 'LLEN k': value }).send, 'k')).to.equal(count);
     });
 
   for (const value of [null, '', -1, 1.5, 'many', [1, 2]] as const)
-    it(`takes ${JSON.stringify(value)} for no count`, async () => {
+    it(`rejects ${JSON.stringify(value)} as a count`, async () => {
       const { send } = server({ 'TYPE k': 'list', 'LLEN k': value as RespValue });
       expect(await errorOf(readLength(send, 'k'))).to.equal('the server returned no count');
     });
@@ -51,7 +51,7 @@ describe('readStreamCount', () => {
     return readStreamCount(send, { stream: 's', group: 'g', counted: 'lag' });
   };
 
-  it('counts all entries, where that is asked for or there is no group', async () => {
+  it('counts all entries, where configured or without a group', async () => {
     for (const [of, counted] of [
       ['g', 'length'],
       [undefined, 'lag'],
@@ -63,7 +63,7 @@ describe('readStreamCount', () => {
     }
   });
 
-  it('counts what is pending in a group', async () => {
+  it('counts the pending entries of a group', async () => {
     const { send } = server({ 'XPENDING s g': [4, '1-0', '2-0', null] });
     expect(await readStreamCount(send, { stream: 's', group: 'g', counted: 'pending' })).to.equal(4);
     const none = server({ 'XPENDING s g': null });
@@ -72,11 +72,11 @@ describe('readStreamCount', () => {
     ).to.equal('the server returned no count');
   });
 
-  it('takes the lag of the group that is meant', async () => {
+  it('returns the lag of the configured group', async () => {
     expect(await lagOf([group('f', 1), group('g', 3), group('h', 5)])).to.equal(3);
   });
 
-  it('takes all entries for the lag of a group that is not there yet, and none of a stream that is not', async () => {
+  it('returns all entries as the lag of a missing group, and none for a missing stream', async () => {
     expect(await lagOf([group('f', 1)])).to.equal(9);
     expect(await lagOf([], { 'TYPE s': 'none' })).to.equal(0);
   });

@@ -39,7 +39,7 @@ describe('RedisServers', () => {
   const ask = (server: RedisServerOptions, word: string, signal = never) =>
     redis.use(server, (send) => send(word), signal);
 
-  it('gives each its own response, and says who asks and which database is meant first', async () => {
+  it('matches responses to requests, and authenticates and selects the database first', async () => {
     const seen: string[] = [];
     const server = await start((command, socket) => {
       seen.push(command.join(' '));
@@ -54,14 +54,14 @@ describe('RedisServers', () => {
     expect(server.sockets).to.have.length(1);
   });
 
-  it('keeps the connection when the server refuses a command', async () => {
+  it('reuses the connection when the server refuses a command', async () => {
     const server = await start(([word], socket) => socket.write(word === 'BAD' ? '-ERR no\r\n' : '+OK\r\n'));
     expect(await errorOf(ask(at(server), 'BAD'))).to.equal('ERR no');
     expect(await ask(at(server), 'GOOD')).to.equal('OK');
     expect(server.sockets).to.have.length(1);
   });
 
-  it('breaks off what is longer than a response may be, before it has come', async () => {
+  it('closes the connection at a response beyond the limit, before it is complete', async () => {
     const server = await start(([word], socket) =>
       socket.write(word === 'PING' ? '+PONG\r\n' : '$1073741824\r\naaaa'),
     );
@@ -79,7 +79,7 @@ describe('RedisServers', () => {
     expect(server.sockets).to.have.length(2);
   });
 
-  it('takes another connection for the next request when one hangs', async () => {
+  it('opens another connection for the next request when one hangs', async () => {
     let hangs = true;
     let seen = 0;
     const server = await start(([word], socket) => {
@@ -97,7 +97,7 @@ describe('RedisServers', () => {
     await eventually(() => server.openSockets.length === 1);
   });
 
-  it('gives up a server that accepts and is silent, after four seconds', async () => {
+  it('closes the connection to a silent server after four seconds', async () => {
     const server = await start(() => {});
     const failed = errorOf(ask(at(server), 'GOOD'));
     await eventually(() => server.sockets.length === 1);

@@ -36,7 +36,7 @@ describe('connectMysql', () => {
     expect(system.asked.filter((sql) => sql === 'START TRANSACTION READ ONLY')).to.have.length(4);
   });
 
-  it('breaks off a peer whose packets come out of order', async () => {
+  it('closes the connection to a peer with packets out of order', async () => {
     await using system = await start(() =>
       Buffer.concat(Array.from({ length: 1_000 }, () => packet(77, Buffer.of(0)))),
     );
@@ -46,7 +46,7 @@ describe('connectMysql', () => {
     expect(system.printed).to.deep.equal([]);
   });
 
-  it('breaks off a server that asks for the password again and again', async () => {
+  it('closes the connection to a server that requests the password repeatedly', async () => {
     const again = Buffer.from('\xfemysql_native_password\x000123456789abcdefghij\0', 'latin1');
     const requests = Array.from({ length: 200 }, (_, index) => packet(2 + index, again));
     const failed = await start(() => OK, { logIn: Buffer.concat(requests) }).catch((error: unknown) => error);
@@ -79,7 +79,7 @@ describe('connectMysql', () => {
     expect(bytes).to.be.below(150_000); // the server included
   });
 
-  it('logs in to a server that asks for the password in another way', async () => {
+  it('logs in to a server that switches the authentication method', async () => {
     const otherwise = Buffer.from('\xfemysql_native_password\x000123456789abcdefghij\0', 'latin1');
     await using system = await start(() => resultOf('1', TEXT_TYPE), {
       logIn: packet(2, otherwise),

@@ -20,7 +20,7 @@ describe('connectPostgres', () => {
     ['the digest of its password', authentication(MD5, 'salt')],
     ['a login', authentication(SASL, 'SCRAM-SHA-256\0\0')],
   ] as const)
-    it(`breaks off a server that asks twice for ${what}`, async () => {
+    it(`closes the connection to a server that requests ${what} twice`, async () => {
       await using server = await start((socket) => socket.write(Buffer.concat([request, request])));
       expect(await server.failure()).to.include('requests a login step twice');
     });
@@ -76,7 +76,7 @@ describe('connectPostgres', () => {
     expect(logins.isIdle).to.equal(true);
   });
 
-  it('proves its password once, however often a server asks for that', async () => {
+  it('sends a proof of its password once, however often a server requests it', async () => {
     await using server = await start((socket) => {
       socket.write(authentication(SASL, 'SCRAM-SHA-256\0\0'));
       socket.once('data', (login) => {

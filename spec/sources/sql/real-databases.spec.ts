@@ -33,7 +33,7 @@ for (const [name, start] of SERVERS) {
 
     after(() => stack.disposeAsync());
 
-    it('gives one number', async () => {
+    it('returns one number', async () => {
       expect(await samplesOf('SELECT count(*) FROM jobs')).to.deep.equal([{ value: 4, labels: {} }]);
       expect(await samplesOf('SELECT 1.25')).to.deep.equal([{ value: 1.25, labels: {} }]);
       expect(await samplesOf('WITH j AS (SELECT * FROM jobs) SELECT -count(*) FROM j')).to.deep.equal([
@@ -41,7 +41,7 @@ for (const [name, start] of SERVERS) {
       ]);
     });
 
-    it('gives rows of labels and a number', async () => {
+    it('returns rows of labels and a number', async () => {
       const jobs = 'SELECT queue, count(*) AS depth FROM jobs GROUP BY queue ORDER BY count(*), queue DESC';
       expect(await samplesOf(jobs)).to.have.deep.members([
         { value: 1, labels: { queue: 'orders' } },
@@ -63,7 +63,7 @@ for (const [name, start] of SERVERS) {
       expect(await errorOf("SELECT 'many' AS word")).to.match(/returned "many" in column "word"/);
     });
 
-    it('refuses more rows than it keeps, without reading them all', async () => {
+    it('refuses more rows than the maximum, without reading them all', async () => {
       const rows = Array.from({ length: 7 }, (_, index) => `jobs j${index}`).join(', ');
       expect(await errorOf(`SELECT 1 FROM ${rows}`)).to.match(/more than 1000 rows$/);
     });
@@ -97,7 +97,7 @@ for (const [name, start] of SERVERS) {
       expect(await samplesOf('SELECT count(*) FROM jobs')).to.deep.equal([{ value: 4, labels: {} }]);
     });
 
-    it('has four connections at most, however many ask', async () => {
+    it('opens at most four connections, however many callers there are', async () => {
       const slow =
         server.system === 'mysql'
           ? 'SELECT connection_id() + sleep(0.2)'
@@ -107,7 +107,7 @@ for (const [name, start] of SERVERS) {
       expect(connections.size).to.be.within(2, 4);
     });
 
-    it('says what is wrong, and no password', async () => {
+    it('reports the error without the password', async () => {
       expect(await errorOf('SELECT nothing FROM nowhere')).to.match(/nowhere/);
       await using other = databaseStack(databaseOf({ password: 'wrong' }));
       const told = await errorOf('SELECT 1', other.database);
@@ -124,7 +124,7 @@ for (const [name, start] of SERVERS) {
       expect(await errorOf('SELECT 1', named.database)).to.match(/localhost is not allowed/);
     });
 
-    it('speaks encrypted to whom the given authority vouches for, by the name that was dialled', async () => {
+    it('verifies the server by the given authority and the dialed name', async () => {
       await using verified = databaseStack(databaseOf({ tls: { ca: server.ca } }));
       expect(await verified.database.query(encrypted()).run(signal)).to.deep.equal([
         { value: 1, labels: {} },
@@ -145,7 +145,7 @@ for (const [name, start] of SERVERS) {
         : 'SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
     }
 
-    it('is asked by the file and the query that docs/reference/annotations.md shows', async () => {
+    it('is queried by the file and the query of docs/reference/annotations.md', async () => {
       const values = Array.from({ length: 50 }, (_, index) => `(${index < 42 ? 0 : 1})`).join();
       await server.run(`CREATE TABLE orders (done integer); INSERT INTO orders VALUES ${values}`);
       const page = readFileSync('docs/reference/annotations.md', 'utf8');
@@ -161,7 +161,7 @@ for (const [name, start] of SERVERS) {
       expect([source.allows('billing'), source.allows('other')]).to.deep.equal([true, false]);
     });
 
-    it('gives a statement up with its signal, and goes on', async () => {
+    it('aborts a statement with its signal, and continues', async () => {
       const deadline = AbortSignal.timeout(300);
       const text = server.system === 'mysql' ? 'SELECT sleep(600)' : 'SELECT 1 FROM pg_sleep(600)'; // longer than any spec may take
       const failed = await database.rows(text, deadline).catch((error: unknown) => error);

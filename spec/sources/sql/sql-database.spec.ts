@@ -123,14 +123,14 @@ describe('sqlQuery', () => {
     expect(await ask(`${'9'.repeat(65)}.5`)).to.equal(1e65);
   });
 
-  it('takes nothing for 0 that is no number, blanks least of all', async () => {
+  it('does not treat invalid numbers as 0, not even blanks', async () => {
     for (const value of [' ', '', '\t', '0x10', 'true', 'NaN', 'Infinity', null])
       expect(await errorOf(ask(value)), JSON.stringify(value)).to.contain('the value is not a number');
   });
 });
 
 describe('toSamples', () => {
-  it('takes the column "value" for the number, and the last one where there is none', () => {
+  it('uses the column "value" as the number, and the last one without it', () => {
     expect(toSamples({ columns: ['Value', 'queue'], rows: [['1', 'a']] })).to.deep.equal([
       { value: 1, labels: { queue: 'a' } },
     ]);
@@ -139,7 +139,7 @@ describe('toSamples', () => {
     ]);
   });
 
-  it('leaves out labels that are NULL, and keeps names that objects have', () => {
+  it('omits NULL labels, and accepts names of object properties', () => {
     const { labels } = toSamples({ columns: ['__proto__', 'b', 'n'], rows: [['a', null, '1']] })[0] ?? {};
     expect(Object.entries(labels ?? {})).to.deep.equal([['__proto__', 'a']]);
   });
@@ -168,7 +168,7 @@ describe('toSamples', () => {
     '1,5',
     '1'.repeat(500),
   ])
-    it(`takes ${JSON.stringify(text.slice(0, 20))} for no number`, () => {
+    it(`rejects ${JSON.stringify(text.slice(0, 20))} as a number`, () => {
       expect(() => toSamples({ columns: ['n'], rows: [[text]] })).to.throw(/not a number$/);
     });
 
@@ -192,7 +192,7 @@ describe('toSamples', () => {
 const signal = new AbortController().signal;
 
 describe('SqlDatabases', () => {
-  it('goes on asking a database though a thousand others were asked since', async () => {
+  it('continues to query a database after a thousand others', async () => {
     let connections = 0;
     await using server = await RawServer.start((socket) => {
       connections++;

@@ -29,7 +29,7 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
   });
 
-  it('ends a connection whose server sends 257 messages while it is idle', async () => {
+  it('closes a connection whose server sends 257 messages while it is idle', async () => {
     const { pool, made } = setUp();
     for (const [messages, connections] of [
       [256, 1],
@@ -54,7 +54,7 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
   });
 
-  it('has the fifth wait, and lets those go who wait no more', async () => {
+  it('lets the fifth caller wait, and removes callers that abort', async () => {
     const { pool, made } = setUp();
     const hanging = new AbortController();
     const four = Array.from({ length: 4 }, () => failureOf(pool.read('hang', hanging.signal)));
@@ -72,7 +72,7 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
   });
 
-  it('has those who wait go on in their order, though one between them has left', async () => {
+  it('serves waiting callers in order, although one of them has left', async () => {
     const { pool } = setUp();
     const hanging = Array.from({ length: 4 }, () => new AbortController());
     const four = hanging.map((one) => failureOf(pool.read('hang', one.signal)));
@@ -114,7 +114,7 @@ describe('SqlPool', () => {
     expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, true]);
   });
 
-  it('takes nothing back that ends after it was closed', async () => {
+  it('closes connections that are released after it was closed', async () => {
     const { pool, made, gate, clock } = setUp();
     const responded = Promise.withResolvers<void>();
     gate.responded = responded.promise;
@@ -129,7 +129,7 @@ describe('SqlPool', () => {
     expect(made).to.deep.equal([]);
   });
 
-  it('breaks off what is under way when it is closed, and takes nothing any more', async () => {
+  it('aborts statements in progress when it is closed, and accepts no more', async () => {
     const { pool, made } = setUp();
     const reading = failureOf(pool.read('hang until destroyed', signal));
     await new Promise(setImmediate);

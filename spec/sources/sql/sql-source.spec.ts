@@ -78,7 +78,7 @@ describe('openSqlSource', () => {
 const LEAST = { system: 'mariadb', host: 'db.example', user: 'reader', database: 'shop' };
 
 describe('readSqlSource', () => {
-  it('takes what is usual for granted', () => {
+  it('uses defaults for absent settings', () => {
     expect(readSqlSource(JSON.stringify(LEAST))).to.deep.equal({
       database: { ...LEAST, system: 'mysql', port: 3306, password: '', tls: undefined },
       namespaces: undefined,
@@ -89,7 +89,7 @@ describe('readSqlSource', () => {
     });
   });
 
-  it('takes YAML with all that can be said', () => {
+  it('accepts YAML with all settings', () => {
     const text = `
 system: postgres
 host: 10.0.0.7
@@ -154,7 +154,7 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
     );
   });
 
-  it('refuses what is no YAML without a word of it, and what is too long', () => {
+  it('refuses invalid YAML without quoting it, and long files', () => {
     expect(() => readSqlSource('password: [hidden')).to.throw(/^must be YAML without aliases$/);
     expect(() => readSqlSource('')).to.throw('the file is invalid');
     expect(() => readSqlSource('a'.repeat(300_000))).to.throw('no longer than 262144');
