@@ -63,7 +63,7 @@ describe('debugCronHpas', () => {
         404,
         /^cronhorizontalpodautoscalers\.autoscaling\.stke\.com "default\/gone" not found$/,
       ],
-      ['?namespce=a', 400, /unknown query parameter "namespce": it takes namespace, name, limit/],
+      ['?namespce=a', 400, /unknown query parameter "namespce": supported: namespace, name, limit/],
       ['?limit=many', 400, /limit must be an integer of at most 6 digits/],
       ['?limit=-1', 400, /limit must be an integer of at most 6 digits/],
       ['?limit=1000000000', 400, /limit must be an integer of at most 6 digits/],

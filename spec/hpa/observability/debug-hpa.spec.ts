@@ -119,7 +119,7 @@ last 2 decisions, latest first, in UTC:
     for (const [search, code, message] of [
       ['namespace=default&name=gone', 404, /default\/gone/],
       ['name=web', 404, /web/],
-      ['namespce=a', 400, /^unknown query parameter "namespce": it takes namespace, name, format$/],
+      ['namespce=a', 400, /^unknown query parameter "namespce": supported: namespace, name, format$/],
       ['format=xml', 400, /^format must be json or text$/],
     ] as const) {
       expect(() => asked(search), search)

@@ -154,7 +154,7 @@ describe('debugEndpoints', () => {
         const { status, body } = await server.get(path);
         expect(status).to.equal(400);
         expect(String(body)).to.include(
-          JSON.stringify(`unknown query parameter "namespce": it takes ${takes}`),
+          JSON.stringify(`unknown query parameter "namespce": supported: ${takes}`),
         );
       }
       expect((await server.get('/debug/nodes?pretty=true&timeout=10s')).status).to.equal(200);
