@@ -55,7 +55,7 @@ describe('NamespaceUsage', () => {
     const ask = (namespace: string) => usage.read(namespace, { maxAgeMs: 1000, signal: SIGNAL });
     expect((await ask('well')).size).to.equal(40_000);
     expect(await ask('long').catch(describeError)).to.equal(
-      'Cannot get /apis/metrics.k8s.io/v1beta1/namespaces/long/pods: the response is longer than 33554432 bytes',
+      'Cannot get /apis/metrics.k8s.io/v1beta1/namespaces/long/pods: response has more than 33554432 bytes',
     );
   });
 });

@@ -141,7 +141,7 @@ describe('readScheduledHpa', () => {
       [scheduled({ kind: 'ScalingSchedule', name: 'a' }, '1', 'example.org/v1')],
     ],
     ['sets no average', [scheduled({ kind: 'ScalingSchedule', name: 'a' }, undefined)]],
-    ['sets what is no quantity', [scheduled({ kind: 'ScalingSchedule', name: 'a' }, 'many')]],
+    ['sets an invalid quantity', [scheduled({ kind: 'ScalingSchedule', name: 'a' }, 'many')]],
   ] as const)
     it(`passes over an HPA that ${what}`, () => {
       expect(readScheduledHpa(hpaObject({ metrics }))).to.equal(undefined);
