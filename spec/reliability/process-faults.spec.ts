@@ -78,7 +78,7 @@ describe('the process', () => {
 
   it('serves though it cannot keep its certificate', async () => {
     await readOnly.until(async () => (await readOnly.ask('/livez')).status === 200);
-    await readOnly.server.line(/Cannot keep the self-signed certificate/, PATIENCE_MS);
+    await readOnly.server.line(/Cannot store self-signed certificate/, PATIENCE_MS);
   });
 
   it('serves though the disk is full that was to keep its certificate', async function () {
@@ -86,7 +86,7 @@ describe('the process', () => {
     if (!full) return skip(this, 'this machine does not allow mount namespaces, so no disk can be filled');
     const { until, ask, server } = full;
     await until(async () => (await ask('/livez')).status === 200);
-    expect(await server.line(/Cannot keep the self-signed certificate/, PATIENCE_MS)).to.include('ENOSPC');
+    expect(await server.line(/Cannot store self-signed certificate/, PATIENCE_MS)).to.include('ENOSPC');
   });
 
   it('serves what it can when file descriptors run out, and says what is missing', async () => {
