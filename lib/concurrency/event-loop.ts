@@ -68,6 +68,17 @@ const SHORT_MS = 2;
 /** Maximum pause after a piece of work; the pause is otherwise as long as the work. */
 const MAX_PAUSE_MS = 500;
 
+/** Work that can pause: it yields after each step, which is synchronous and short. */
+export type Steps<Result> = Generator<void, Result, void>;
+
+/** Runs all steps of a work without a pause. */
+export function runAllSteps<Result>(work: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
 /** A piece of work that waits for its turn. */
 interface Piece {
   readonly start: () => void;
@@ -100,6 +111,35 @@ export class EventLoopShare {
     signal.throwIfAborted();
   }
 
+  /**
+   * Runs work for a tenant in pieces of a few milliseconds, each scheduled as by {@link schedule}.
+   *
+   * @throws errors of the work; the signal's reason if it aborts first
+   */
+  async runSteps<Result>(
+    work: Steps<Result>,
+    { tenant, signal }: { readonly tenant: string; readonly signal: AbortSignal },
+  ): Promise<Result> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    using _aborted = onAbort(signal, () => reject(signal.reason));
+    const runPiece = () => {
+      if (signal.aborted) return;
+      const startMs = this.#clock.monotonicMs();
+      try {
+        do {
+          const { done, value } = work.next();
+          if (done) return resolve(value);
+        } while (this.#clock.monotonicMs() - startMs <= SHORT_MS);
+      } catch (error) {
+        return reject(error);
+      }
+      this.schedule(tenant, runPiece);
+    };
+    this.schedule(tenant, runPiece);
+    return await promise;
+  }
+
   /** Runs synchronous work for a tenant at its turn, as {@link next}; short pieces share a time slice. */
   schedule(tenant: string | undefined, work: () => void): void {
     this.#add(tenant ?? '', { start: () => runForTenant(tenant, work), isSynchronous: true });
@@ -118,12 +158,14 @@ export class EventLoopShare {
 
   #run(first: Piece): void {
     const startMs = this.#clock.monotonicMs();
+    let doneMs: number | undefined;
     for (let piece: Piece | undefined = first; piece; piece = this.#waiting.shift()) {
       piece.start();
-      if (!piece.isSynchronous || this.#clock.monotonicMs() - startMs > SHORT_MS) break;
+      doneMs = piece.isSynchronous ? this.#clock.monotonicMs() : undefined;
+      if (doneMs === undefined || doneMs - startMs > SHORT_MS) break;
     }
     setImmediate(() => {
-      const tookMs = this.#clock.monotonicMs() - startMs;
+      const tookMs = (doneMs ?? this.#clock.monotonicMs()) - startMs;
       if (tookMs <= SHORT_MS) this.#startNext();
       else this.#clock.startTimer(Math.min(tookMs, MAX_PAUSE_MS), () => this.#startNext());
     });

@@ -1,3 +1,4 @@
+import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import type { EventRecorder, EventText } from '#lib/control/event-recorder.ts';
@@ -8,7 +9,7 @@ import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { conclude } from './decision/conclude.ts';
-import { decide } from './decision/decide.ts';
+import { decideInSteps } from './decision/decide.ts';
 import type { Decision, Outcome } from './decision/decision.ts';
 import type { HpaConfig } from './decision/decision-input.ts';
 import type { ScalingState } from './decision/scaling-state.ts';
@@ -106,7 +107,7 @@ const MAX_WAIT_MS = 1000;
  * @returns `undefined` when the HPA changed while it waited, or before it was scaled: it has to be decided again
  */
 async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise<Outcome | undefined> {
-  const { inputsReader, states, statuses, decisions, series, schedule, due, clock, signal } = context;
+  const { inputsReader, states, statuses, decisions, series, schedule, due, share, clock, signal } = context;
   const { config, isDryRun } = context.options;
   const { namespace, name, uid } = observed.metadata;
   const hpa = withoutElsewhere(observed);
@@ -121,7 +122,8 @@ async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise
       decidedAtMs: nowMs - schedule.periodMs,
       otherDecidedAtMs: writtenByOtherAtMs(hpa),
     });
-    return { read, nowMs, decision: decide({ hpa, ...inputs, memory, config, nowMs }) };
+    const steps = decideInSteps({ hpa, ...inputs, memory, config, nowMs });
+    return { read, nowMs, decision: await share.runSteps(steps, { tenant: namespace, signal }) };
   };
   let evaluation = await evaluate(await states.dependsOnScale(ref, clock.nowMs()));
   const decidedAtMs = clock.monotonicMs();
@@ -227,6 +229,8 @@ interface HpaDependencies {
   readonly events: Pick<EventRecorder, 'record'>;
   readonly decisions: DecisionLog;
   readonly series: HpaSeries;
+  /** Where HPAs are decided. */
+  readonly share: EventLoopShare;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly options: HpaLoopOptions;

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { type Controller, runController } from '#lib/control/controller.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { PinnedTarget, TargetPins } from '#lib/control/target-pins.ts';
@@ -89,6 +90,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       isKnown: (key) => hpas.find(hpaOfKey(key)) !== undefined,
     });
     const { options, pins } = environment;
+    const share = new EventLoopShare(clock);
     const isPinned = (hpa: Hpa) => targetsOf(hpa).some((one) => pins?.isPinned(hpa.metadata.namespace, one));
     const controller = hpaController({
       ...environment,
@@ -98,7 +100,11 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       decisions,
       series,
       scales,
-      inputsReader: new InputsReader({ ...environment, pods, reader, scales, config: options.config }),
+      share,
+      inputsReader: new InputsReader({
+        ...{ ...environment, pods, reader, scales, share },
+        config: options.config,
+      }),
       statuses: new HpaStatusWriter({ hpas: hpaClient, others, clock }),
       states: new ScalingStates({
         store,

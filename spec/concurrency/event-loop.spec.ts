@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EventLoopShare, TimeSlices } from '#lib/concurrency/event-loop.ts';
+import { EventLoopShare, type Steps, TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { currentTenant, runForTenant } from '#lib/concurrency/tenant.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
@@ -169,6 +169,86 @@ describe('EventLoopShare', () => {
     for (const tenant of ['greedy', 'greedy', 'greedy', 'modest', undefined]) piece(tenant);
     for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
     expect(order).to.deep.equal(['greedy', 'greedy', 'modest', undefined, 'greedy']);
+  });
+
+  it('runs the steps of tenants in turn, each as long as a time slice permits', async () => {
+    const clock = new TakenTime();
+    const share = new EventLoopShare(clock);
+    const order: string[] = [];
+    function* work(name: string, count: number): Steps<string> {
+      for (let step = 0; step < count; step++) {
+        clock.takenMs += 3; // more than a time slice
+        order.push(`${name} of ${currentTenant()}`);
+        yield;
+      }
+      return name;
+    }
+    const results = Promise.all([
+      share.runSteps(work('a', 3), { tenant: 'greedy', signal }),
+      share.runSteps(work('b', 3), { tenant: 'greedy', signal }),
+      share.runSteps(work('c', 2), { tenant: 'modest', signal }),
+    ]);
+    for (let pause = 0; pause < 12; pause++) await clock.advance(3);
+    expect(await results).to.deep.equal(['a', 'b', 'c']);
+    expect(order).to.deep.equal([
+      ...['a of greedy', 'b of greedy', 'c of modest', 'a of greedy', 'c of modest'],
+      ...['b of greedy', 'a of greedy', 'b of greedy'],
+    ]);
+  });
+
+  it('runs short steps in one iteration of the event loop, those of several callers together', async () => {
+    const share = new EventLoopShare(new ManualClock());
+    const iterations = new Set<number>();
+    function* work(): Steps<void> {
+      for (let step = 0; step < 1000; step++) {
+        iterations.add(performance.nodeTiming.uvMetricsInfo.loopCount);
+        yield;
+      }
+    }
+    const tenants = ['a', 'b', 'c'];
+    await Promise.all(tenants.map((tenant) => share.runSteps(work(), { tenant, signal })));
+    expect(iterations).to.have.property('size', 1);
+  });
+
+  it('does not count time that passes after the steps', async () => {
+    const clock = new TakenTime();
+    const share = new EventLoopShare(clock);
+    function* work(): Steps<void> {
+      yield;
+    }
+    await share.runSteps(work(), { tenant: '', signal });
+    clock.takenMs = 80; // by what follows
+    await share.runSteps(work(), { tenant: '', signal });
+  });
+
+  it('ends steps that fail or whose signal aborts, and continues with others', async () => {
+    const clock = new TakenTime();
+    const share = new EventLoopShare(clock);
+    const leaving = new AbortController();
+    let stepCount = 0;
+    function* endless(): Steps<void> {
+      for (;;) {
+        clock.takenMs += 3;
+        stepCount++;
+        yield;
+      }
+    }
+    function* failing(): Steps<void> {
+      yield;
+      throw new Error('broken');
+    }
+    const left = share
+      .runSteps(endless(), { tenant: 'a', signal: leaving.signal })
+      .catch((error: Error) => error.message);
+    const failed = share.runSteps(failing(), { tenant: 'b', signal }).catch((error: Error) => error.message);
+    for (let pause = 0; pause < 4; pause++) await clock.advance(3);
+    expect(await failed).to.equal('broken');
+    leaving.abort(new Error('the program ends'));
+    expect(await left).to.equal('the program ends');
+    const countBefore = stepCount;
+    for (let pause = 0; pause < 4; pause++) await clock.advance(3);
+    expect(stepCount).to.equal(countBefore);
+    await share.next(signal);
   });
 
   it('rejects an aborted caller with its reason, and continues', async () => {

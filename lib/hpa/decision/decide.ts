@@ -1,3 +1,4 @@
+import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import type { EventText } from '#lib/control/event-recorder.ts';
 import {
   type HorizontalPodAutoscaler,
@@ -14,7 +15,7 @@ import {
   type ScaleFailure,
   scaleError,
 } from './decision-input.ts';
-import { evaluateMetrics, type MetricsOutcome } from './evaluate-metrics.ts';
+import { evaluateMetricsInSteps, type MetricsOutcome } from './evaluate-metrics.ts';
 import { type ConditionChange, type ConditionRemoval, NO_SCALED_TO_ZERO } from './hpa-conditions.ts';
 import { tolerancesOf } from './replica-calculator.ts';
 import type { ScalingState } from './scaling-state.ts';
@@ -26,11 +27,17 @@ import type { ScalingState } from './scaling-state.ts';
  * decision, and passes the result to `conclude`.
  */
 export function decide(input: DecisionInput): Decision {
+  return runAllSteps(decideInSteps(input));
+}
+
+/** {@link decide} in steps: with thousands of metrics and pods it takes minutes. */
+export function* decideInSteps(input: DecisionInput): Steps<Decision> {
   const { hpa, scale, config, nowMs } = input;
   if (!isScale(scale)) return withoutScale(input, scale);
   const step = boundsStep(hpa, scale, config);
   const seen = { ...input, memory: withFirstRecommendation(input.memory, scale.specReplicas, nowMs) };
-  return step === undefined ? decideByMetrics(seen, scale, SCALE_WAS_READ) : byBounds(seen, scale, step);
+  if (step !== undefined) return byBounds(seen, scale, step);
+  return yield* decideByMetrics(seen, scale, SCALE_WAS_READ);
 }
 
 /** Whether the decision needs metrics. */
@@ -129,7 +136,11 @@ function withFirstRecommendation(memory: ScalingState, replicas: number, nowMs: 
 }
 
 /** Decides by metrics for a target within its bounds. */
-function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: ConditionChange): Decision {
+function* decideByMetrics(
+  input: DecisionInput,
+  scale: Scale,
+  scaleWasRead: ConditionChange,
+): Steps<Decision> {
   const { hpa, overlapping, pods, readings, config, nowMs } = input;
   const { namespace, name } = hpa.metadata;
   const { specReplicas } = scale;
@@ -139,7 +150,7 @@ function decideByMetrics(input: DecisionInput, scale: Scale, scaleWasRead: Condi
   const { metrics = [], behavior } = hpa.spec;
   const tolerances = tolerancesOf(behavior, config);
   const context = { ...scale, pods, namespace, tolerances, config, nowMs };
-  const outcome = evaluateMetrics(metrics, readings, context);
+  const outcome = yield* evaluateMetricsInSteps(metrics, readings, context);
   const { proposal } = outcome;
   if (!proposal) return withMissingMetrics(input, scale, { outcome, scaleWasRead });
 
@@ -336,6 +347,11 @@ export function selectionProblem(
       error: 'selector is required',
     };
   }
+  if (selector.length > MAX_SELECTOR_LENGTH)
+    return problem(
+      'InvalidSelector',
+      `the selector of the scale has ${selector.length} characters, more than ${MAX_SELECTOR_LENGTH}`,
+    );
   try {
     parseLabelSelector(selector);
   } catch (error) {
@@ -353,6 +369,9 @@ export function selectionProblem(
     `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MAX_NAMED).join(' ')}${more}]`,
   );
 }
+
+/** Bounds the comparison of a selector with one pod. A selector of a thousand terms has about 20,000 characters. */
+export const MAX_SELECTOR_LENGTH = 32 * 1024;
 
 /** Bounds the message: each overlapping HPA gets it, in its status and in events. */
 const MAX_NAMED = 20;

@@ -1,3 +1,4 @@
+import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import {
   FAILED_METRIC_STATUS,
   type MetricSpec,
@@ -29,27 +30,41 @@ export interface MetricsOutcome {
   readonly proposal?: { readonly replicas: number; readonly name: string; readonly leadingMetric: number };
 }
 
-/**
- * Combines the metrics of an HPA: the highest proposal wins.
- *
- * A failed metric might have proposed more, so the others may not scale down; if all failed, nothing scales.
- *
- * @param readings one for each metric, in the order of the spec
- */
+/** {@link evaluateMetricsInSteps} without a pause. */
 export function evaluateMetrics(
   metrics: readonly MetricSpec[],
   readings: readonly MetricReading[],
   context: Omit<MetricContext, 'reading'>,
 ): MetricsOutcome {
-  const outcomes = metrics.map((spec, index) =>
-    evaluateMetric(spec, { ...context, reading: readings[index] ?? NOT_READ }),
-  );
+  return runAllSteps(evaluateMetricsInSteps(metrics, readings, context));
+}
+
+/**
+ * Combines the metrics of an HPA, one in each step: the highest proposal wins.
+ *
+ * A failed metric might have proposed more, so the others may not scale down; if all failed, nothing scales.
+ *
+ * @param readings one for each metric, in the order of the spec
+ */
+export function* evaluateMetricsInSteps(
+  metrics: readonly MetricSpec[],
+  readings: readonly MetricReading[],
+  context: Omit<MetricContext, 'reading'>,
+): Steps<MetricsOutcome> {
+  const outcomes: MetricOutcome[] = [];
+  const explanations: MetricExplanation[] = [];
+  for (const [index, spec] of metrics.entries()) {
+    const outcome = evaluateMetric(spec, { ...context, reading: readings[index] ?? NOT_READ });
+    outcomes.push(outcome);
+    explanations.push(explanationOf(outcome, spec, readings[index]));
+    yield;
+  }
   const failures = outcomes.flatMap(({ failure }) => failure ?? []);
   const [first] = failures;
   const common = {
     failures,
     statuses: outcomes.map(({ status }) => status),
-    explanations: outcomes.map((outcome, index) => explanationOf(outcome, metrics[index], readings[index])),
+    explanations,
     error:
       first &&
       `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first.error}`,
@@ -75,13 +90,13 @@ function leadingOf(outcomes: readonly MetricOutcome[]): NonNullable<MetricsOutco
 
 function explanationOf(
   { name, status, proposal, failure }: MetricOutcome,
-  spec: MetricSpec | undefined,
+  spec: MetricSpec,
   reading: MetricReading | undefined,
 ): MetricExplanation {
-  const source = spec && sourceOf(spec);
+  const source = sourceOf(spec);
   const takenAtMs = reading && oldestOf(reading);
   return {
-    type: spec?.type ?? '',
+    type: spec.type,
     name,
     target: source?.target,
     current: currentOf(status),

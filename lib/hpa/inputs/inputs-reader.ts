@@ -1,13 +1,14 @@
+import type { EventLoopShare, Steps } from '#lib/concurrency/event-loop.ts';
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { type IndexedPods, type Pod, selectPods } from '#lib/kubernetes/objects/pod.ts';
+import { type IndexedPods, type Pod, selectablePods } from '#lib/kubernetes/objects/pod.ts';
 import {
   type LabelSelector,
   parseLabelSelector,
   SelectorError,
 } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { needsMetrics } from '../decision/decide.ts';
+import { MAX_SELECTOR_LENGTH, needsMetrics } from '../decision/decide.ts';
 import type { DecisionInput, HpaConfig } from '../decision/decision-input.ts';
 
 import { type MetricReaderOptions, type ReadingContext, readMetrics } from './metric-reader.ts';
@@ -20,6 +21,8 @@ interface InputsReaderOptions {
   readonly reader: MetricReaderOptions;
   readonly clock: Clock;
   readonly config: HpaConfig;
+  /** Where pods and HPAs are compared. */
+  readonly share: EventLoopShare;
 }
 
 /** The inputs of a decision that have to be read. */
@@ -56,8 +59,11 @@ export class InputsReader {
     if (!selector) return { ...NOTHING, scale, target: scale, isCached };
     const key = `${namespace}/${name}`;
     this.#selectors.set(key, { namespace, name, selector });
-    const pods = selectPods(this.#options.pods, namespace, selector);
-    const overlapping = this.#selectors.findOverlappingHpas(key, namespace, pods);
+    const { share } = this.#options;
+    const { pods, overlapping } = await share.runSteps(this.#selectInSteps(key, namespace, selector), {
+      tenant: namespace,
+      signal,
+    });
     const context = { namespace, selector, pods, maxAgeMs, signal };
     // The readings are of the pods that the selector selects; only the scale has to be read from the API server.
     const isRead = earlier?.target?.selector === scale.selector && earlier.readings.length > 0;
@@ -69,6 +75,19 @@ export class InputsReader {
   /** Removes a deleted HPA. */
   forget(key: string): void {
     this.#selectors.delete(key);
+  }
+
+  *#selectInSteps(
+    key: string,
+    namespace: string,
+    selector: LabelSelector,
+  ): Steps<Pick<HpaInputs, 'pods' | 'overlapping'>> {
+    const pods: Pod[] = [];
+    for (const pod of selectablePods(this.#options.pods, namespace, selector)) {
+      if (selector.matches(pod.labels)) pods.push(pod);
+      yield;
+    }
+    return { pods, overlapping: yield* this.#selectors.findOverlappingHpas(key, namespace, pods) };
   }
 
   async #readings({ spec }: Hpa, context: ReadingContext): Promise<Pick<HpaInputs, 'readings' | 'tookMs'>> {
@@ -88,7 +107,7 @@ const NOTHING: Pick<HpaInputs, 'pods' | 'overlapping' | 'readings' | 'tookMs'> =
 
 /** `undefined` for a selector that `decide` rejects. */
 function selectorOf(text: string): LabelSelector | undefined {
-  if (text === '') return undefined;
+  if (text === '' || text.length > MAX_SELECTOR_LENGTH) return undefined;
   try {
     return parseLabelSelector(text);
   } catch (error) {

@@ -11,7 +11,7 @@ import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { MetricReading } from '../decision/decision-input.ts';
+import type { MetricReading, PodUsage } from '../decision/decision-input.ts';
 import {
   type CustomMetricsApi,
   externalMetricPath,
@@ -21,7 +21,7 @@ import {
   oldestOf,
   podsMetricPath,
 } from './custom-metrics-client.ts';
-import type { NamespaceUsage } from './pod-metrics-client.ts';
+import type { NamespaceUsage, UsageList } from './pod-metrics-client.ts';
 
 export interface MetricReaderOptions {
   readonly mapper: RestMapper;
@@ -38,6 +38,8 @@ export interface ReadingContext {
   /** Maximum age of readings shared with other HPAs. */
   readonly maxAgeMs: number;
   readonly signal: AbortSignal;
+  /** Samples of the pods, shared by all metrics that read the same list. */
+  readonly selected?: WeakMap<UsageList, readonly PodUsage[]>;
 }
 
 /** Reads one metric of an HPA as Kubernetes' controller does; a failure is a reading with `error`. */
@@ -68,12 +70,14 @@ export async function readMetric(
 }
 
 async function readUsage(
-  { namespace, selector, pods, maxAgeMs, signal }: ReadingContext,
+  { namespace, selector, pods, maxAgeMs, signal, selected }: ReadingContext,
   { usage }: MetricReaderOptions,
 ): Promise<MetricReading> {
   try {
     const list = await usage.read(namespace, { maxAgeMs, signal });
-    return { podUsage: list.select(selector, new Set(pods.map(({ name }) => name))) };
+    const podUsage = selected?.get(list) ?? list.select(selector, new Set(pods.map(({ name }) => name)));
+    selected?.set(list, podUsage);
+    return { podUsage };
   } catch (error) {
     return failed(error, { signal, resource: 'pods', group: 'metrics.k8s.io' });
   }
@@ -201,16 +205,19 @@ export async function readMetrics(
   using deadline = startDeadline(clock, TIMEOUT_MS, { signal: context.signal, expired });
   const { signal } = deadline;
   const readings: MetricReading[] = metrics.map(() => ({ error: LATE }));
+  const selected = new WeakMap<UsageList, readonly PodUsage[]>();
   const waiting = metrics.entries();
   const work = async () => {
     for (const [index, metric] of waiting) {
       if (signal.aborted) return;
       const startedAtMs = clock.monotonicMs();
-      const reading = await readMetric(metric, { ...context, signal }, reader).catch((error: unknown) => {
-        context.signal.throwIfAborted();
-        if (signal.aborted) return { error: LATE };
-        throw error;
-      });
+      const reading = await readMetric(metric, { ...context, signal, selected }, reader).catch(
+        (error: unknown) => {
+          context.signal.throwIfAborted();
+          if (signal.aborted) return { error: LATE };
+          throw error;
+        },
+      );
       onRead(index, clock.monotonicMs() - startedAtMs);
       readings[index] = reading;
     }

@@ -1,3 +1,4 @@
+import type { Steps } from '#lib/concurrency/event-loop.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import {
   equalityOf,
@@ -13,23 +14,42 @@ interface SelectingHpa {
 }
 
 /**
- * Finds the other HPAs whose targets select one of these pods, as `namespace/name`.
+ * Finds the other HPAs whose targets select one of these pods, as `namespace/name`. Each step compares one HPA with one
+ * pod, or a requirement of it with the label values of all pods.
  *
  * @param others HPAs of the pods' namespace, without this one
- * @param values label values of these pods, if already computed
+ * @param counted label values of these pods, if already computed
  */
-export function findOverlappingHpas(
+export function* findOverlappingHpas(
   pods: readonly ScaledPod[],
   others: Iterable<SelectingHpa>,
-  values = new LabelValues(pods),
-): readonly string[] {
+  counted?: LabelValues,
+): Steps<readonly string[]> {
+  const values = counted ?? (yield* LabelValues.ofPods(pods));
   const overlapping: string[] = [];
   for (const { name, namespace, selector } of others) {
     // Thousands of pods have few values: most selectors fail on these.
-    if (!selector.requirements.every((requirement) => values.canSatisfy(requirement))) continue;
-    if (pods.some(({ labels }) => selector.matches(labels))) overlapping.push(`${namespace}/${name}`);
+    if (!(yield* canSelect(selector, values))) continue;
+    if (yield* selectsAny(selector, pods)) overlapping.push(`${namespace}/${name}`);
   }
   return overlapping;
+}
+
+function* canSelect({ requirements }: LabelSelector, values: LabelValues): Steps<boolean> {
+  yield;
+  for (const requirement of requirements) {
+    if (!values.canSatisfy(requirement)) return false;
+    yield;
+  }
+  return true;
+}
+
+function* selectsAny(selector: LabelSelector, pods: readonly ScaledPod[]): Steps<boolean> {
+  for (const { labels } of pods) {
+    if (selector.matches(labels)) return true;
+    yield;
+  }
+  return false;
 }
 
 interface LabelOfPods {
@@ -42,15 +62,26 @@ class LabelValues {
   readonly #labels = new Map<string, LabelOfPods>();
   readonly #podCount: number;
 
-  constructor(pods: readonly ScaledPod[]) {
-    this.#podCount = pods.length;
+  private constructor(podCount: number) {
+    this.#podCount = podCount;
+  }
+
+  /** Counts the labels of one pod in each step. */
+  static *ofPods(pods: readonly ScaledPod[]): Steps<LabelValues> {
+    const values = new LabelValues(pods.length);
     for (const { labels } of pods) {
-      for (const [key, value] of Object.entries(labels)) {
-        const label = this.#labels.get(key) ?? { values: new Set(), podCount: 0 };
-        if (label.podCount === 0) this.#labels.set(key, label);
-        label.values.add(value);
-        label.podCount++;
-      }
+      values.#add(labels);
+      yield;
+    }
+    return values;
+  }
+
+  #add(labels: ScaledPod['labels']): void {
+    for (const [key, value] of Object.entries(labels)) {
+      const label = this.#labels.get(key) ?? { values: new Set(), podCount: 0 };
+      if (label.podCount === 0) this.#labels.set(key, label);
+      label.values.add(value);
+      label.podCount++;
     }
   }
 
@@ -107,10 +138,13 @@ export class SelectorRegistry {
   }
 
   /** The other HPAs that select one of these pods, as `namespace/name`. */
-  findOverlappingHpas(key: string, namespace: string, pods: readonly ScaledPod[]): readonly string[] {
+  *findOverlappingHpas(key: string, namespace: string, pods: readonly ScaledPod[]): Steps<readonly string[]> {
     const words = new Set([describeResult(namespace, ANY)]);
-    const values = new LabelValues(pods);
-    for (const [label, value] of values.entries()) words.add(describeResult(namespace, `${label}=${value}`));
+    const values = yield* LabelValues.ofPods(pods);
+    for (const [label, value] of values.entries()) {
+      words.add(describeResult(namespace, `${label}=${value}`));
+      yield;
+    }
     const others: SelectingHpa[] = [];
     for (const word of words) {
       for (const other of this.#byWord.get(word) ?? []) {
@@ -118,7 +152,7 @@ export class SelectorRegistry {
         if (hpa) others.push(hpa);
       }
     }
-    return findOverlappingHpas(pods, others, values);
+    return yield* findOverlappingHpas(pods, others, values);
   }
 }
 

@@ -66,17 +66,25 @@ export interface IndexedPods<T> {
   findBy(index: keyof typeof POD_INDEXES, indexKey: string): readonly T[];
 }
 
-/** The pods of a namespace that match a selector; evaluates only those with one of its labels. */
+/** The pods of a namespace that match a selector; evaluates only {@link selectablePods}. */
 export function selectPods<T extends Pick<Pod, 'labels'>>(
   pods: IndexedPods<T>,
   namespace: string,
   selector: LabelSelector,
 ): readonly T[] {
+  return selectablePods(pods, namespace, selector).filter(({ labels }) => selector.matches(labels));
+}
+
+/** The pods of a namespace that have one of the labels of a selector; all, if it requires no single value of a label. */
+export function selectablePods<T>(
+  pods: IndexedPods<T>,
+  namespace: string,
+  selector: LabelSelector,
+): readonly T[] {
   const equality = equalityOf(selector);
-  const candidates = equality
+  return equality
     ? pods.findBy(LABELS, labelIndexKey(namespace, equality.key, equality.value))
     : pods.findBy(NAMESPACE, namespace);
-  return candidates.filter(({ labels }) => selector.matches(labels));
 }
 
 /** Index key of a label in a namespace. */

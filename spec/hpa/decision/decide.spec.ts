@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { conclude } from '#lib/hpa/decision/conclude.ts';
-import { decide, needsMetrics, selectionProblem } from '#lib/hpa/decision/decide.ts';
+import { decide, decideInSteps, needsMetrics, selectionProblem } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG, type Scale } from '#lib/hpa/decision/decision-input.ts';
 import { builtInput, NOW_MS } from '#spec/hpa/built-inputs.ts';
+
+const MAX_SELECTOR_LENGTH = 32_768;
 
 const scaled = (replicas: number): { readonly scale: Scale } => ({
   scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
@@ -26,6 +28,30 @@ describe('decide', () => {
       leadingMetric: 0,
     });
     expect(explanation.limit).to.include({ reason: 'DesiredWithinRange' });
+  });
+
+  it('takes a step for each of thousands of metrics', () => {
+    const metric = {
+      metric: { name: 'queue' },
+      target: { type: 'AverageValue', averageValue: '10' },
+    } as const;
+    const metrics = Array.from({ length: 3000 }, () => ({ type: 'External', external: metric }) as const);
+    const input = builtInput({ spec: { metrics }, readings: metrics.map(() => ({ values: ['60'] })) });
+    const steps = decideInSteps(input);
+    let stepCount = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) stepCount++;
+    expect(stepCount).to.equal(3000);
+    expect(step.value).to.deep.equal(decide(input));
+    expect(step.value.scaleTo).to.equal(6);
+  });
+
+  it('does not scale by a selector that is too long', () => {
+    const selector = `app in (${'w'.repeat(MAX_SELECTOR_LENGTH)})`;
+    const input = builtInput({ readings: [{ values: ['60'] }] });
+    const decision = decide({ ...input, scale: { ...scaled(3).scale, selector } });
+    expect(decision.scaleTo).to.equal(undefined);
+    expect(decision.error).to.include('more than 32768');
   });
 
   it('returns an explanation that JSON can represent', () => {
@@ -203,6 +229,12 @@ describe('selectionProblem', () => {
   });
 
   it('reports an invalid selector', () => {
+    const longest = 'a,'.repeat(MAX_SELECTOR_LENGTH / 2 - 1).concat('aa');
+    expect(selectionProblem(longest, { own, overlapping: [] })).to.equal(undefined);
+    expect(selectionProblem(`${longest}a`, { own, overlapping: [] })).to.deep.include({
+      reason: 'InvalidSelector',
+      message: 'the selector of the scale has 32769 characters, more than 32768',
+    });
     expect(selectionProblem('app in (web', { own, overlapping: [] })?.message).to.equal(
       "couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found '', expected: ',' or ')'",
     );

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { runAllSteps } from '#lib/concurrency/event-loop.ts';
 import { findOverlappingHpas, SelectorRegistry } from '#lib/hpa/inputs/overlapping-hpas.ts';
 import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { builtPod } from '#spec/hpa/built-inputs.ts';
@@ -10,8 +11,11 @@ describe('findOverlappingHpas', () => {
       ...{ name, namespace: 'default', selector: parseLabelSelector(selector) },
     });
     const others = [hpa('one', 'app=web'), hpa('two', 'app=db'), hpa('three', 'app in (web,db)')];
-    expect(findOverlappingHpas([builtPod('a')], others)).to.deep.equal(['default/one', 'default/three']);
-    expect(findOverlappingHpas([], others)).to.deep.equal([]);
+    expect(runAllSteps(findOverlappingHpas([builtPod('a')], others))).to.deep.equal([
+      'default/one',
+      'default/three',
+    ]);
+    expect(runAllSteps(findOverlappingHpas([], others))).to.deep.equal([]);
   });
 
   it('skips selectors that the label values of thousands of pods rule out', () => {
@@ -29,9 +33,9 @@ describe('findOverlappingHpas', () => {
     );
     const texts = ['app in (a,b)', '!app', 'app notin (web,db)', 'app!=web', 'other', 'app,other in (a,b)'];
     const others = texts.map((text, index) => hpa(`h${index}`, text));
-    expect(findOverlappingHpas(pods, [...others, hpa('last', 'pod in (web-4999)')])).to.deep.equal([
-      'default/last',
-    ]);
+    expect(
+      runAllSteps(findOverlappingHpas(pods, [...others, hpa('last', 'pod in (web-4999)')])),
+    ).to.deep.equal(['default/last']);
     expect(compared).to.equal(5000);
   });
 });
@@ -48,13 +52,29 @@ describe('SelectorRegistry', () => {
     registry.set('default/c', hpa('c', 'app'));
     registry.set('other/d', hpa('d', 'app=web', 'other'));
     const pods = [builtPod('p', { labels: { app: 'web', tier: 'x' } })];
-    expect([...registry.findOverlappingHpas('default/a', 'default', pods)].sort()).to.deep.equal([
-      'default/b',
-      'default/c',
-    ]);
+    expect([...runAllSteps(registry.findOverlappingHpas('default/a', 'default', pods))].sort()).to.deep.equal(
+      ['default/b', 'default/c'],
+    );
     registry.set('default/c', hpa('c', 'app=db'));
     registry.delete('default/b');
-    expect(registry.findOverlappingHpas('default/a', 'default', pods)).to.deep.equal([]);
+    expect(runAllSteps(registry.findOverlappingHpas('default/a', 'default', pods))).to.deep.equal([]);
+  });
+
+  it('compares each HPA in steps of its own', () => {
+    const stepsWith = (hpaCount: number) => {
+      const registry = new SelectorRegistry();
+      for (let index = 0; index < hpaCount; index++) {
+        const selector = parseLabelSelector(`app=web,tier notin (t${index})`);
+        registry.set(`default/h${index}`, { name: `h${index}`, namespace: 'default', selector });
+      }
+      const steps = registry.findOverlappingHpas('default/own', 'default', [builtPod('p')]);
+      let stepCount = 0;
+      let step = steps.next();
+      for (; !step.done; step = steps.next()) stepCount++;
+      expect(step.value).to.have.length(hpaCount);
+      return stepCount;
+    };
+    expect(stepsWith(1000) - stepsWith(0)).to.be.at.least(1000);
   });
 
   it('finds the same as comparing with every HPA', () => {
@@ -80,7 +100,7 @@ describe('SelectorRegistry', () => {
         const hpas = texts.map((text, index) => hpa(`h${index}`, text));
         for (const one of hpas) registry.set(`default/${one.name}`, one);
         const pods = all.map((own, index) => builtPod(`p${index}`, { labels: own }));
-        const found = registry.findOverlappingHpas('default/h0', 'default', pods);
+        const found = runAllSteps(registry.findOverlappingHpas('default/h0', 'default', pods));
         const isSelecting = ({ selector }: { readonly selector: LabelSelector }) =>
           pods.some((pod) => selector.matches(pod.labels));
         const expected = hpas

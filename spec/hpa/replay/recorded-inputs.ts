@@ -1,3 +1,4 @@
+import { runAllSteps } from '#lib/concurrency/event-loop.ts';
 import type { DecisionInput, MetricReading } from '#lib/hpa/decision/decision-input.ts';
 
 import type { ScalingState } from '#lib/hpa/decision/scaling-state.ts';
@@ -27,7 +28,7 @@ export function decisionInput(recorded: RecordedCase): DecisionInput {
     hpa: { metadata: OWN, spec: hpa.spec, ...statusOf(hpa.status) },
     scale: scaleOf(recorded),
     pods,
-    overlapping: findOverlappingHpas(pods, overlappingHpas(recorded)),
+    overlapping: runAllSteps(findOverlappingHpas(pods, overlappingHpas(recorded))),
     readings: (hpa.spec.metrics ?? []).map((metric) => reading(metric, recorded, selector)),
     memory: memoryOf(recorded),
     config: {
