@@ -14,6 +14,9 @@ import type { PushSource, TriggerRequest } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { externalTargetType, type PreparedMetric, type PreparedTrigger } from './prepared-triggers.ts';
 
+/** Limit per object; KEDA has none. An object with more is rejected, and its triggers are not polled. */
+export const MAX_TRIGGERS = 100;
+
 /** Limits one error: some list all trigger types. */
 const MAX_MESSAGE_LENGTH = 1000;
 /** Limits the external metrics of one object: an external scaler may return any number. */
@@ -159,6 +162,3 @@ function metricNameOf(
 ): string {
   return `s${index}-${isNameVerbatim ? name : name.replaceAll(/[/.:%()]/g, '-')}`;
 }
-
-/** Limit per object; KEDA has none. An object with more is rejected, and its triggers are not polled. */
-export const MAX_TRIGGERS = 100;

@@ -37,6 +37,7 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'load-cluster-access.ts': 'trims the name of a namespace, which the kubelet mounts',
   'sample.ts': 'parses a number of at most 400 characters; its spec has longer ones',
   'redis-length.ts': 'sends commands; the reader of Redis, which is in the table, reads the replies',
+  'object-fields.ts': 'takes fields of a form, of at most 1,024 characters each',
   'excluded-dates.ts': 'parses at most 732 dates of at most 256 characters; its spec measures them',
   'planned-jobs.ts': 'hands schedules and dates to their readers in time slices',
   'validate-scaled-object.ts': 'parses an annotation by an anchored pattern of ten digits',

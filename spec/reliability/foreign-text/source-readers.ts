@@ -299,7 +299,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'config map of whom to believe',
-    files: ['certificate-chain.ts'],
+    files: ['authentication-config.ts', 'certificate-chain.ts'],
     bound: { length: MEBIBYTE, by: 'the API server' },
     shapes: {
       'beginnings of certificates': repeated('-----BEGIN CERTIFICATE-----'),
