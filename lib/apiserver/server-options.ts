@@ -47,8 +47,8 @@ export const authenticationFlags = {
   requestheaderClientCaFile: flag('requestheader-client-ca-file', text, {
     default: '',
     description:
-      "PEM file with the certificate authorities of the front proxy's certificate; by default the cluster's, which also " +
-      'replaces all other --requestheader-… flags.',
+      "PEM file with the certificate authorities of the front proxy's certificate. By default, the cluster's are used, and its " +
+      'configuration replaces all other --requestheader-… flags.',
   }),
   requestheaderAllowedNames: flag('requestheader-allowed-names', texts, {
     default: [],

@@ -99,9 +99,9 @@ export async function startAutoscaler(
     if (isChosen(options)) subsystems.push(starting.use(await open(runtime, options, starting)));
   const leading = subsystems.filter(({ lead }) => lead !== undefined);
   if (options.controllers.size === 0 && options.metricsAdapter)
-    logger.info('Serving metrics APIs without controllers: --controllers chooses none');
+    logger.info('Serving metrics APIs without controllers: --controllers enables none');
   else if (options.controllers.size === 0)
-    logger.warning('Nothing to do: --controllers chooses no controller, and no metrics API is served');
+    logger.warning('Nothing to do: --controllers enables no controller, and no metrics API is served');
   const startedAt = new Date(clock.nowMs()).toISOString();
   const state = () => ({
     identity,

@@ -115,7 +115,7 @@ const SCALING_SCHEDULES: SubsystemDefinition = {
       '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts'
     );
     const { scalingSchedule: defaults, relistMs } = metricsAdapterOf(options);
-    if (!defaults) throw new Error('no flag chooses scaling schedules');
+    if (!defaults) throw new Error('no flag enables scaling schedules');
     const { tolerance } = options.hpa.options.config;
     return scalingScheduleSubsystem({ ...runtime, defaults, relistMs, tolerance });
   },
@@ -166,7 +166,7 @@ export function selectControllers(list: readonly string[]): ReadonlySet<Controll
 }
 
 function metricsAdapterOf({ metricsAdapter }: SubsystemOptions): MetricsAdapterPartOptions {
-  if (!metricsAdapter) throw new Error('no flag chooses the metrics adapter');
+  if (!metricsAdapter) throw new Error('no flag enables the metrics adapter');
   return metricsAdapter;
 }
 

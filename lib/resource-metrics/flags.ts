@@ -31,7 +31,7 @@ export const generalFlags = {
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
     description:
-      'Maximum age of the last good response of a node that is still served after a failed scrape, from the start of its cycle to the start of the cycle of the failed scrape; 0s drops it at once. By default the sum of --metric-resolution and --kubelet-request-timeout, which bridges one failed scrape, but not two.',
+      'Maximum age of the last good response of a node that is served after a failed scrape. The age is the time from the start of the cycle of that response to the start of the cycle of the failed scrape. 0s drops the response at once. By default, the sum of --metric-resolution and --kubelet-request-timeout, which bridges one failed scrape, but not two.',
   }),
   extraResources: flag('extra-resources', texts, {
     default: [],

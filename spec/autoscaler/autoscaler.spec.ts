@@ -81,7 +81,7 @@ describe('startAutoscaler', () => {
     const autoscaler = await start('a', '--controllers=');
     expect(logger.lines).to.deep.include({
       ...{ level: 'info', fields: {}, verbosity: 0 },
-      message: 'Serving metrics APIs without controllers: --controllers chooses none',
+      message: 'Serving metrics APIs without controllers: --controllers enables none',
     });
     expect(await status('/healthz', autoscaler)).to.equal(200);
     expect((await get('/metrics', autoscaler)).body).to.contain('process_cpu_seconds_total');
@@ -95,7 +95,7 @@ describe('startAutoscaler', () => {
     await using _autoscaler = await start('a', '--controllers=', ...off);
     expect(logger.lines).to.deep.include({
       ...{ level: 'warning', fields: {}, verbosity: 0 },
-      message: 'Nothing to do: --controllers chooses no controller, and no metrics API is served',
+      message: 'Nothing to do: --controllers enables no controller, and no metrics API is served',
     });
   });
 

@@ -215,7 +215,7 @@ const LIST_PARAMETERS: readonly Parameter[] = [
   queryParameter(
     'allowWatchBookmarks',
     'boolean',
-    'Whether a watch also sends events of type BOOKMARK, with a version alone.',
+    'Whether a watch also sends events of type BOOKMARK, which have only a resource version.',
   ),
   queryParameter('continue', 'string', 'The token of the page: metadata.continue of the previous page.'),
   queryParameter('fieldSelector', 'string', 'Selects objects by metadata.name and metadata.namespace.'),

@@ -24,7 +24,7 @@ export interface VersionInfo {
 export const VERSION_SCHEMA = 'io.k8s.apimachinery.pkg.version.Info';
 
 export const VERSION_SCHEMAS: Schemas = {
-  [VERSION_SCHEMA]: objectOf('Which version of the server this is.', {
+  [VERSION_SCHEMA]: objectOf('The version of the server.', {
     required: [
       'major',
       'minor',
@@ -42,7 +42,7 @@ export const VERSION_SCHEMAS: Schemas = {
       emulationMajor: text('The major version of Kubernetes that it emulates.'),
       emulationMinor: text('The minor version of Kubernetes that it emulates.'),
       gitCommit: text('The commit that it was built from.'),
-      gitTreeState: text('Whether the tree had changes beside that commit.'),
+      gitTreeState: text('Whether the source tree had uncommitted changes.'),
       gitVersion: text('The version of the program.'),
       goVersion: text('The runtime that it runs on.'),
       major: text('The major version of the Kubernetes API that it serves.'),

@@ -82,7 +82,7 @@ export class ServingTelemetry {
     });
     new Gauge({
       name: 'apiserver_waiting_responses',
-      help: 'Number of responses that wait for memory of other responses.',
+      help: 'Number of responses that wait until other responses release memory.',
       registers,
       collect() {
         this.set(counts.waitingResponses());

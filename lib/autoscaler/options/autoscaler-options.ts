@@ -46,12 +46,12 @@ const leaderElectionFlags = {
   }),
   leaseDurationMs: flag('leader-elect-lease-duration', duration, {
     default: 15_000,
-    description: 'Time after the last renewal after which another replica may take the lease.',
+    description: 'How long after the last renewal another replica may acquire the lease.',
   }),
   renewDeadlineMs: flag('leader-elect-renew-deadline', duration, {
     default: 10_000,
     description:
-      'Time after which a leader that cannot renew the lease stops; shorter than the lease duration.',
+      'How long the leader retries a renewal before it stops. Must be shorter than the lease duration.',
   }),
   retryPeriodMs: flag('leader-elect-retry-period', duration, {
     default: 2_000,
@@ -101,7 +101,7 @@ const SECTIONS: readonly FlagSection[] = [
   { title: 'Autoscaler flags', flags: generalFlags },
   { title: 'HorizontalPodAutoscaler flags', flags: hpaFlags },
   { title: 'Custom and external metrics flags', flags: metricsAdapterFlags },
-  { title: 'Flags of the sources of metrics', flags: metricsSourceFlags },
+  { title: 'Metric source flags', flags: metricsSourceFlags },
   { title: 'ScaledObject flags', flags: scaledObjectsFlags },
   { title: 'Leader election flags', flags: leaderElectionFlags },
   { title: 'Serving flags', flags: servingFlags },

@@ -37,7 +37,7 @@ export const generalFlags = {
   kubeApiQps: flag('kube-api-qps', decimal, {
     default: 50,
     description:
-      'Maximum rate of API server requests per second of controllers, and separately of references of triggers; namespaces are served round robin.',
+      'Maximum number of API server requests per second of the controllers. Reads of objects that triggers refer to have a separate limit of the same size. Namespaces are served round robin.',
     validate: positive,
   }),
   kubeApiBurst: flag('kube-api-burst', integer, {

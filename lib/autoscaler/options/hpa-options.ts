@@ -52,17 +52,18 @@ type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;
 export const hpaFlags = {
   hpaSyncPeriodMs: flag('horizontal-pod-autoscaler-sync-period', duration, {
     default: 15_000,
-    description: 'Period of decisions of HorizontalPodAutoscalers without a period of their own.',
+    description: 'How often a HorizontalPodAutoscaler without a period of its own is evaluated.',
     validate: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
   }),
   hpaDownscaleStabilizationMs: flag('horizontal-pod-autoscaler-downscale-stabilization', duration, {
     default: 300_000,
-    description: 'Window whose highest recommendation applies to HPAs without one of their own.',
+    description:
+      'Stabilization window for scaling down: the highest recommendation of the window applies. For HPAs without a window of their own.',
     validate: notNegative,
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
     default: 0.1,
-    description: 'Relative deviation of a metric from its target that does not scale.',
+    description: 'Relative deviation of a metric from its target within which nothing scales.',
     validate: notNegative,
   }),
   hpaCpuInitializationPeriodMs: flag('horizontal-pod-autoscaler-cpu-initialization-period', duration, {
@@ -73,12 +74,12 @@ export const hpaFlags = {
   hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
     default: 30_000,
     description:
-      'Time after its start during which a change of readiness counts as part of the startup of a pod.',
+      'Time after the start of a pod during which a change of its readiness counts as part of its startup.',
     validate: notNegative,
   }),
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
     default: 5,
-    description: 'Concurrent decisions of HorizontalPodAutoscalers.',
+    description: 'Concurrent reconciliations of HorizontalPodAutoscalers.',
     validate: positive,
   }),
   hpaFeatureGates: flag('feature-gates', texts, {
@@ -110,8 +111,8 @@ export const hpaFlags = {
   autoMinReplicas: flag('auto-min-replicas', oneOf(...AUTO_MIN_MODES), {
     default: 'recommend',
     description:
-      'What happens to the minReplicas that would have carried the last seven days, for HPAs without the annotation ' +
-      `${AUTO_MIN_REPLICAS}: recommend in an event once a day, apply, or never.`,
+      'How the minReplicas that the load of the last seven days required are used, for HPAs without the annotation ' +
+      `${AUTO_MIN_REPLICAS}: recommend emits an event once a day, apply changes the HPA, never does nothing.`,
   }),
   autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
     default: ['7', '6', '5', '4', '3', '2', '1'],

@@ -19,7 +19,7 @@ export const scaledObjectsFlags = {
   kedaNamespace: flag('keda-namespace', text, {
     default: 'keda',
     description:
-      "In which namespace the lease operator.keda.sh of KEDA's operator counts: while it is held there, and for 60 s after its last renewal, ScaledObjects are left to KEDA. Empty where it counts nowhere.",
+      "Namespace of the lease operator.keda.sh of KEDA's operator. While it is held there, and for 60 s after its last renewal, the autoscaler does not scale ScaledObjects. If empty, the lease is not checked.",
   }),
   kedaLeaseAllNamespaces: flag('keda-lease-all-namespaces', boolean, {
     default: false,
@@ -41,15 +41,15 @@ export const scaledObjectsFlags = {
   awsIdentityHosts: flag('aws-identity-hosts', texts, {
     default: [],
     description:
-      'Hosts, in addition to endpoints of SQS, to which the AWS identity of this program may be sent over HTTPS when a trigger has identityOwner operator and an ' +
+      'Hosts that may receive the AWS identity of this program over HTTPS, in addition to endpoints of SQS, from triggers with identityOwner operator and an ' +
       'awsEndpoint: names, *.suffix, addresses and CIDRs.',
     validate: ruleBrokenByHosts,
   }),
   sharedServiceNamespaces: flag('shared-service-namespaces', texts, {
     default: [],
     description:
-      'Namespaces with Services whose endpoints triggers of other namespaces may query by aggregateFromKubeServiceEndpoints, * for all; by default only objects ' +
-      'of the same namespace may.',
+      'Namespaces whose Services triggers of other namespaces may query with aggregateFromKubeServiceEndpoints; * for all. By default, triggers may query ' +
+      'only Services of their own namespace.',
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
@@ -59,7 +59,7 @@ export const scaledObjectsFlags = {
   clusterObjectNamespace: flag('cluster-object-namespace', text, {
     default: '',
     description:
-      "Where Secrets, ConfigMaps and service accounts are that ClusterTriggerAuthentications refer to; by default in the program's own namespace, which outside a cluster is --leader-elect-resource-namespace.",
+      'Namespace of the Secrets, ConfigMaps and service accounts that ClusterTriggerAuthentications refer to. By default, the namespace of the program; outside a cluster, that of --leader-elect-resource-namespace.',
   }),
   restrictSecretAccess: flag('restrict-secret-access', boolean, {
     default: false,

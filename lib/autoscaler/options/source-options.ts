@@ -30,8 +30,8 @@ export const metricsSourceFlags = {
   sourceTls: flag('source-tls', repeatedText, {
     default: [],
     description:
-      'TLS folder of a source that these flags name, as NAME=FOLDER with prometheus, prometheus/NAME for an additional one, influxdb, ' +
-      'zmon or nakadi: ca.crt has its authorities, tls.crt and tls.key are the client certificate; reloaded on change.',
+      'Folder with the TLS files of a source, as NAME=FOLDER. NAME is prometheus, prometheus/NAME for an additional server, influxdb, ' +
+      'zmon or nakadi. ca.crt has its certificate authorities, tls.crt and tls.key are the client certificate; reloaded on change.',
     validate: (entries) => firstBroken(entries, 'NAME=FOLDER', () => undefined),
   }),
   sqlSources: flag('sql-source', repeatedText, {

@@ -28,11 +28,11 @@ const SELECTOR: Field = {
 const VALUE: Field = { name: 'value', label: 'Value per replica', placeholder: '30' };
 const WINDOW: Field = {
   ...{ name: 'window', label: 'Scale-down window, seconds', placeholder: '300' },
-  hint: 'Replicas stay for so long after the load falls. By default 300.',
+  hint: 'How long the replicas remain after the load falls. By default 300.',
 };
 const LOW: Field = {
   ...{ name: 'low', label: 'Load at night, %', placeholder: '10' },
-  hint: 'Of what maxReplicas carry at their targets; for the chart alone.',
+  hint: 'Percentage of the load that maxReplicas carry at their targets. Used only for the chart.',
 };
 const PEAK: Field = { name: 'peak', label: 'Load at the peak, %', placeholder: '90' };
 const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, WINDOW, LOW, PEAK];

@@ -41,7 +41,7 @@ function headline(
     case 'below-min':
       return `${now}: ${scales} ${desiredReplicas}, the minimum, without evaluating metrics`;
     case 'unclear-pods':
-      return `${now}: stays, because the selected pods are unclear`;
+      return `${now}: stays, because its pods cannot be determined`;
     case 'metrics-missing':
       return `${now}: stays, because metrics are missing`;
     default:

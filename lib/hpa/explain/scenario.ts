@@ -57,7 +57,7 @@ const scenarioSchema = z.strictObject({
     .unknown()
     .optional()
     .describe(
-      'Values by metric from a time on, as a list or as CSV: of resources and metrics of pods the sum over all pods',
+      'Values by metric, as a list or as CSV. Each value applies from its time on. For resources and metrics of pods, it is the sum over all pods',
     ),
 });
 
@@ -201,7 +201,7 @@ export function parseLoadCsv(text: string): LoadPoint[] {
   const [heading = '', ...rows] = lines;
   const [first, ...names] = heading.split(',').map((name) => name.trim());
   if (first !== 'at' || names.length === 0 || names.includes('')) {
-    throw new Error('line 1 is no heading "at,METRIC,…"');
+    throw new Error('line 1 is not the header "at,METRIC,…"');
   }
   const points: LoadPoint[] = [];
   rows.forEach((row, index) => {

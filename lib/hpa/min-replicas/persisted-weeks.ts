@@ -63,7 +63,7 @@ export class PersistedWeeks {
       logger: options.logger,
       failing: WITHOUT_WEEK,
       lineOf: () => ({ level: 'warning', message: WITHOUT_WEEK }),
-      recovered: 'Prometheus returns the week before an HPA was first observed again',
+      recovered: 'Prometheus again returns the week before an HPA was first observed',
     });
   }
 

@@ -9,7 +9,7 @@ interface HpaProblem {
 /** Steps that end before metrics because of an error. */
 const FAILING_STEPS: ReadonlyMap<string, string> = new Map([
   ['no-scale', 'Scale of the target unknown'],
-  ['unclear-pods', 'Pods of the target unclear'],
+  ['unclear-pods', 'Pods of the target cannot be determined'],
 ]);
 
 /** The problem of the latest decision; `undefined` for a healthy HPA. */

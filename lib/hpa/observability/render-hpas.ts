@@ -49,7 +49,7 @@ export function renderHpas(query: PageQuery, source: HpaUiSource): Html {
     isListed(query, namespace, name),
   );
   const needsAttention = (one: HpaDecisions) => findProblem(one) !== undefined;
-  const none = 'No HPAs here: only the leader decides HPAs.';
+  const none = 'No HPAs here: only the leader evaluates HPAs.';
   const rowOf = (one: HpaDecisions) => hpaRow(one, query, source.nowMs());
   const list = { title: 'HorizontalPodAutoscalers', columns: COLUMNS, listed, needsAttention, rowOf, none };
   return objectList(list, query);

@@ -100,9 +100,9 @@ export const REASONS = {
   },
   NodeScrapeDelayed: {
     meaning:
-      'The scrape of the node has waited for more than a cycle, because the server has more TLS handshakes to do than time.',
+      'The scrape of the node has waited for more than a cycle, because the server cannot complete TLS handshakes fast enough.',
     remedy:
-      'Give the server more CPU, or raise --metric-resolution. After all connections were closed, as by a change of certificates, the delay passes by itself.',
+      'Give the server more CPU, or raise --metric-resolution. If a change of certificates closed all connections, the delay ends by itself.',
   },
   NodeUsageUnknown: {
     meaning: 'The kubelet responds, but does not report the usage of its node.',

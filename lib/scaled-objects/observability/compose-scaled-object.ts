@@ -19,11 +19,11 @@ const POLLING: Field = {
 };
 const COOLDOWN: Field = {
   ...{ name: 'cooldown', label: 'cooldownPeriod, seconds', placeholder: '300' },
-  hint: 'Until the target goes to 0 once no trigger is active. By default 300.',
+  hint: 'How long no trigger must be active before the target is scaled to 0. By default 300.',
 };
 const AUTHENTICATION: Field = {
   ...{ name: 'authentication', label: 'TriggerAuthentication', placeholder: 'queue-login' },
-  hint: 'Has the credentials of the source: enter none here.',
+  hint: 'The object with the credentials of the source. Do not enter credentials in this form.',
 };
 /** Of the parameters of the trigger: `p.queueName`. */
 const PREFIX = 'p.';

@@ -55,7 +55,7 @@ export async function receiveResponse(
     onResponseStart(_, status, received) {
       [statusCode, headers] = [status, received]; // the last of several; those before it are informational
       if (++starts > MAX_INFORMATIONAL)
-        fail(new Error(`the response starts more than ${MAX_INFORMATIONAL} times`));
+        fail(new Error(`the server sent more than ${MAX_INFORMATIONAL} informational responses`));
     },
     onResponseData(reading, chunk) {
       if (chunk.length === 0) return; // undici reports one after each pause, which must not cause another pause

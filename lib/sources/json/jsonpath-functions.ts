@@ -113,7 +113,7 @@ function size(operand: Operand, budget: Budget): number {
   const value = operand instanceof Nodes && operand.all.length !== 1 ? expectList(operand) : toJson(operand);
   if (typeof value === 'string' || isArray(value)) return value.length;
   if (isObject(value)) return budget.sizeOf(value);
-  throw new Error(`an array, an object or must be a string, not ${typeName(value)}`);
+  throw new Error(`must be a string, an array or an object, not ${typeName(value)}`);
 }
 
 function expectOneNode(operand: Operand): Located {

@@ -73,7 +73,7 @@ describe('explainDecision', () => {
       'problem: invalid metrics (1 invalid out of 1), first error is: failed to get queue external metric value: failed to get queue external metric: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
     ]);
     expect(linesOf({ overlapping: ['default/x'] })[0]).to.equal(
-      '3 replicas, bounds 1 to 10: stays, because the selected pods are unclear',
+      '3 replicas, bounds 1 to 10: stays, because its pods cannot be determined',
     );
     expect(linesOf({ scale: { step: 'scale', message: 'gone' } })[0]).to.equal(
       'scale of the target unknown; bounds 1 to 10',

@@ -270,8 +270,8 @@ describe('parseLoadCsv', () => {
   });
 
   const WRONG: readonly [string, string][] = [
-    ['time,cpu\n0s,1', 'line 1 is no heading'],
-    ['at\n0s', 'line 1 is no heading'],
+    ['time,cpu\n0s,1', 'line 1 is not the header'],
+    ['at\n0s', 'line 1 is not the header'],
     ['at,cpu\nsoon,1', 'line 2 does not start with a duration'],
     ['at,cpu\n0s,1,2', 'line 2 has too many cells'],
     ['at,cpu\n0s,1\n1s,many', 'line 3, cpu: "many" is not a quantity'],

@@ -188,7 +188,7 @@ describe('readTargetScale', () => {
   };
 
   it('returns failures with the messages of Kubernetes, by step', async () => {
-    const unknown = new UnscalableTarget('nothing serves its kind', 'UnknownKind');
+    const unknown = new UnscalableTarget('the API server does not serve its kind', 'UnknownKind');
     const unscalable = new UnscalableTarget('tills have no scale subresource', 'NoScaleSubresource');
     expect(await read('shop/v1/x', unknown)).to.deep.equal({
       step: 'api-version',

@@ -273,7 +273,7 @@ describe('AutoMinReplicas', () => {
     await see('e');
     expect(logger.lines.map(({ level, message, fields }) => [level, message, fields])).to.deep.equal([
       ['warning', AWAY, { hpa: 'default/a', error: 'connection refused' }],
-      ['info', 'Prometheus returns the week before an HPA was first observed again', {}],
+      ['info', 'Prometheus again returns the week before an HPA was first observed', {}],
       ['warning', AWAY, { hpa: 'default/e', error: 'connection refused' }],
     ]);
   });

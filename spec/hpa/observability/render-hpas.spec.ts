@@ -108,7 +108,7 @@ describe('renderHpas with decisions', () => {
       '[failing has-reason] Failing | shop | lost | ? | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[failing reason] Scale of the target unknown: failed to query scale subresource for Deployment/shop/lost: there is none',
       '[failing has-reason] Failing | shop | rival | 2 | – | 2 to 100 | cpu resource: no average of 10 | 30s ago',
-      '[failing reason] Pods of the target unclear: pods are selected by two',
+      '[failing reason] Pods of the target cannot be determined: pods are selected by two',
       '[failing has-reason] Failing | shop | stuck | 2 → 3 | 3 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[failing reason] Not scaled: failed to rescale Deployment/shop/stuck: forbidden',
       '[failing has-reason] Failing | shop | mute | 2 | – | 2 to 100 | cpu resource: no value, target 10 | 30s ago',
@@ -123,7 +123,7 @@ describe('renderHpas with decisions', () => {
       '[waiting reason] The target has no replicas',
     ]);
     expect(page('view=hpas&namespace=bank')).to.not.include('shop');
-    expect(page('view=hpas&filter=nothing')).to.include('No HPAs here: only the leader decides HPAs.');
+    expect(page('view=hpas&filter=nothing')).to.include('No HPAs here: only the leader evaluates HPAs.');
     expect(page('view=hpas')).to.include('<h2>HorizontalPodAutoscalers</h2><span class="count">9</span>');
   });
 

@@ -17,7 +17,7 @@ const ENDLESS: readonly (readonly [what: string, first: string, again: string, e
     'announcements of a response',
     '',
     'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n',
-    /the response starts more than 20 times$/,
+    /the server sent more than 20 informational responses$/,
   ],
   ['an extension of a chunk', `${CHUNKED}1;`, 'a'.repeat(KIB), /exceeds twice its size limit on the wire$/],
   [
