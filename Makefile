@@ -18,13 +18,13 @@ demo: $(installed) kubectl ## Show kubectl top on a simulated cluster until Ctrl
 demo-autoscaler: $(installed) kubectl ## Show Deployments of a simulated cluster follow a schedule, an HTTP queue and a gRPC scaler, in a minute
 	@$(on_our_node) node scripts/demo-autoscaler.ts
 
-test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; with CI=1 get what some need besides, first
+test: $(installed) spec-binaries $(if $(CI),tools) ## Run every spec, TIMES=20 in a row; CI=1 first installs the programs that some specs need
 	@$(on_our_node) TIMES='$(TIMES)' npm run -s test
 
-bare: $(installed) spec-binaries ## Run the specs that need programs of the machine as on a machine without these: they pass or skip
+bare: $(installed) spec-binaries ## Run the specs that need installed programs without these programs: each spec passes or is skipped
 	@$(on_our_node) node scripts/run-bare.ts
 
-acceptance: $(installed) spec-binaries ## Prove manifests and server on a real Kubernetes API server, which is built if it is missing
+acceptance: $(installed) spec-binaries ## Test manifests and programs on a real Kubernetes API server, which is built if it is missing
 	@scripts/source-servers.sh
 	@$(on_our_node) node scripts/control-plane.ts --within $(WITHIN)
 	@$(on_our_node) node scripts/run-acceptance.ts
@@ -35,27 +35,27 @@ WITHIN = 1800
 verify: $(installed) spec-binaries ## Check format, lint, types and regular expressions, and run every spec
 	@$(on_our_node) npm run -s verify
 
-update: $(installed) ## Write what is generated: format, lint fixes, tables of the reference
+update: $(installed) ## Format code, fix lint errors, and generate the tables of the reference
 	@$(on_our_node) npm run -s update
 
 bench: $(installed) kubectl ## Measure CPU and memory of the programs; ARGS='--help' lists scenarios
 	@$(on_our_node) npm run -s build >&2
 	@$(on_our_node) npm run -s bench -- $(ARGS)
 
-accuracy: $(installed) ## Compare a simulated day of served values with the truth, and write docs/contributing/accuracy.md
+accuracy: $(installed) ## Compare the values served in a simulated day with the true ones, and write docs/contributing/accuracy.md
 	@$(on_our_node) npm run -s accuracy
 
-fuzz: $(installed) ## Fuzz every reader of foreign text for TIME=10m, a minute by default
+fuzz: $(installed) ## Fuzz every parser of text from outside for TIME=10m; by default for a minute
 	@$(on_our_node) node spec/reliability/fuzz/main.ts $(TIME)
 
-soak: $(installed) ## Run a server for MINUTES=5 in a cluster of NODES=30 that changes and fails, and write a report into FOLDER=.cache/soak
+soak: $(installed) ## Run a server for MINUTES=5 in a simulated cluster of NODES=30 with changes and faults, and write a report into FOLDER=.cache/soak
 	@$(on_our_node) node spec/reliability/soak/main.ts $(MINUTES) $(NODES) $(FOLDER)
 
 MINUTES = 5
 NODES = 30
 FOLDER = .cache/soak
 
-mutants: $(installed) ## Change the code of DIR=lib/… (what has changed, by default) in one place at a time, and list the changes that no spec of SPECS notices; SAMPLE=100 takes so many at random by SEED
+mutants: $(installed) ## Mutate the code of DIR=lib/… (by default, of changed files), and list the mutants that no spec of SPECS detects; SAMPLE=100 selects 100 at random by SEED
 	@$(on_our_node) node scripts/mutants/main.ts '$(DIR)' '$(SPECS)' '$(SAMPLE)' '$(SEED)'
 
 build: $(installed) ## Bundle the server into dist/
