@@ -90,7 +90,7 @@ async function retainedMebibytes(count: number, length: number): Promise<number>
 
 describe('nameInterner', () => {
   it('shares at most twenty thousand names', async () => {
-    expect(await retainedMebibytes(20_000, 253)).to.be.within(5, 12);
+    expect(await retainedMebibytes(20_000, 253)).to.be.within(3, 12); // 5 to 6, less what the collector frees of others
     expect(await retainedMebibytes(100_000, 253)).to.be.below(12); // all names together take at least 28 MiB
   });
 
