@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventually } from '#spec/support/eventually.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
+import { RefusedRequest } from '../control-plane/control-plane-client.ts';
 import type { ControlPlaneBinaries } from '../control-plane/find-binaries.ts';
 import { issueToken } from '../real-cluster/installed-server.ts';
 
@@ -36,8 +38,29 @@ export class InstalledAutoscaler implements AsyncDisposable {
     const installed = new InstalledAutoscaler(controlPlane, kubectl, starting.move());
     await prepare(installed);
     await installed.run('apply', '-k', `manifests/overlays/${overlay}${suffix}`);
-    await installed.run('wait', '--for=condition=Established', 'crd', '--all');
+    await installed.untilDefinitionsAreServed();
     return installed;
+  }
+
+  /** Waits until the API server responds with objects of every definition: that begins after a definition is established. */
+  async untilDefinitionsAreServed(): Promise<void> {
+    await this.run('wait', '--for=condition=Established', 'crd', '--all');
+    const { client } = this.controlPlane;
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    for (const { spec } of (await client.get<DefinitionList>(path)).items) {
+      const version = spec.versions.find(({ served }) => served);
+      if (!version) continue;
+      const objects = `/apis/${spec.group}/${version.name}/${spec.names.plural}?limit=1`;
+      await eventually(() =>
+        client.get(objects).then(
+          () => true,
+          (error: unknown) => {
+            if (error instanceof RefusedRequest) return false;
+            throw error;
+          },
+        ),
+      );
+    }
   }
 
   /**
@@ -103,6 +126,16 @@ export class InstalledAutoscaler implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#owned.disposeAsync();
   }
+}
+
+interface DefinitionList {
+  readonly items: readonly {
+    readonly spec: {
+      readonly group: string;
+      readonly names: { readonly plural: string };
+      readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+    };
+  }[];
 }
 
 interface InstalledDeployment {

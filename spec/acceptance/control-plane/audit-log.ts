@@ -1,5 +1,11 @@
 /** One request to the API server, as far as it matters who asked for what. */
 export interface AuditEvent {
+  /** Of the request: its events have the same. */
+  readonly id: string;
+  /** When the API server received the request, in milliseconds of Unix time. */
+  readonly receivedAtMs: number;
+  /** When the request reached the stage of this event. */
+  readonly reachedAtMs: number;
   readonly user: string;
   /** `get`, `list`, `watch`, `create` and so on. */
   readonly verb: string;
@@ -9,7 +15,7 @@ export interface AuditEvent {
   readonly name: string | undefined;
   /** Of the response. */
   readonly status: number;
-  /** Whether the response has ended. A request that takes long, such as a watch, has an event of its beginning, too. */
+  /** Whether the response has ended. A watch may have an event of its beginning, too. */
   readonly isComplete: boolean;
 }
 
@@ -20,10 +26,14 @@ export function parseAuditLog(text: string): readonly AuditEvent[] {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const { user, verb, objectRef, requestURI, responseStatus, stage } = JSON.parse(line);
+      const { auditID, requestReceivedTimestamp, stageTimestamp, stage, ...request } = JSON.parse(line);
+      const { user, verb, objectRef, requestURI, responseStatus } = request;
       const group = objectRef?.apiGroup ? `.${objectRef.apiGroup}` : '';
       const subresource = objectRef?.subresource ? `/${objectRef.subresource}` : '';
       return {
+        id: auditID,
+        receivedAtMs: Date.parse(requestReceivedTimestamp),
+        reachedAtMs: Date.parse(stageTimestamp),
         user: user.username,
         verb,
         resource: objectRef ? `${objectRef.resource}${subresource}${group}` : requestURI,

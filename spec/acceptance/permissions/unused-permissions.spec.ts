@@ -25,7 +25,7 @@ const MANIFEST = `
 
 const event = (verb: string, resource: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
   ...{ user: 'system:serviceaccount:s:a', verb, resource, namespace: undefined, name: undefined },
-  ...{ status: 200, isComplete: true, ...more },
+  ...{ status: 200, isComplete: true, id: '', receivedAtMs: 0, reachedAtMs: 0, ...more },
 });
 
 describe('unusedPermissions', () => {
