@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
+import { type EventLoopShare, runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import { clockSteps } from '#lib/control/clock-steps.ts';
 import { type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
@@ -38,11 +38,11 @@ import {
 import type { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import {
   type Activation,
-  dueActivations,
+  type DueActivations,
+  dueActivationsInSteps,
   nextActivation,
   type PlannedJob,
-  planJobs,
-  readSchedules,
+  planJobsInSteps,
 } from './planned-jobs.ts';
 import { type HpaClient, setSize } from './set-size.ts';
 import {
@@ -64,7 +64,7 @@ interface CronHpaDependencies extends WatchedSources {
   readonly series: CronHpaSeries;
   readonly clock: Clock;
   readonly schedules: Schedules;
-  /** Shares of the event loop, for long lists of excluded dates. */
+  /** Shares of the event loop, for objects with many jobs or excluded dates. */
   readonly share: EventLoopShare;
   /** Time zone of jobs that name none. */
   readonly timeZone: string;
@@ -85,14 +85,16 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
     watches: cronHpaWatches(dependencies),
     async reconcile(key, signal) {
       let object = writes.latest(key, cronHpas.find(key));
-      if (object) await readSchedules(object, { ...dependencies, nowMs: clock.nowMs(), signal });
-      if (object && isDue(object, dependencies) && !writes.isOwn(key, object))
+      let plan = object && (await planObject(object, dependencies, signal));
+      if (object && plan && isDue(plan) && !writes.isOwn(key, object)) {
         object = await statuses.get(nameOfKey(key), signal); // an earlier leader may just have run the job
-      if (!object || object.isBeingDeleted) {
+        plan = object && (await planObject(object, dependencies, signal));
+      }
+      if (!object || !plan || object.isBeingDeleted) {
         failures.delete(key);
         return {}; // nothing to clean up
       }
-      const nowMs = clock.nowMs();
+      const { jobs, due, nowMs } = plan;
       if (object.problem !== undefined) {
         const status = invalidSpecStatus(object, object.problem, nowMs);
         const written = await statuses.write(object, status, signal);
@@ -100,15 +102,13 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
         recordEvents(object, { status, outcome: undefined, missed: [] }, events);
         return {};
       }
-      const { jobs, due } = planDue(object, nowMs, dependencies);
       const hpa = hpaOf(object, targetOf(object, dependencies.hpasByTarget));
       const blocker = findBlocker(object, {
         hpa,
         others: targetOf(object, dependencies.cronHpasByTarget),
       });
       const run = blocker ? undefined : due.run;
-      const outcome =
-        run && (await runActivation(object, run, { ...dependencies, jobs, hpa, nowMs, signal }));
+      const outcome = run && (await runActivation(object, run, { ...dependencies, jobs, hpa, signal }));
       const failed =
         outcome?.state === 'Failed'
           ? ({ reason: 'ScalingFailed', message: `Scaling failed: ${outcome.cause}` } as const)
@@ -139,21 +139,50 @@ function recordEvents(object: CronHpa, report: ReconcileReport, events: CronHpaD
     events.record({ regarding: referenceTo(object), action: 'Scale', ...event });
 }
 
-function planDue(object: CronHpa, nowMs: number, { timeZone, schedules }: CronHpaDependencies) {
-  const jobs = planJobs(object, { nowMs, timeZone, schedules });
-  const deadlineMs = (object.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
-  return { jobs, due: dueActivations(jobs, { nowMs, deadlineMs }) };
+/** The jobs of an object at a time, and their activations that are due. */
+interface Plan {
+  readonly nowMs: number;
+  readonly jobs: readonly PlannedJob[];
+  readonly due: DueActivations;
 }
 
-function isDue(object: CronHpa, dependencies: CronHpaDependencies): boolean {
-  const { due } = planDue(object, dependencies.clock.nowMs(), dependencies);
+/** Jobs, or excluded dates of one, that are planned at once. */
+const MAX_QUICK_JOBS = 4;
+const MAX_QUICK_DATES = 32;
+
+/** Plans an object; one with many jobs or excluded dates, which takes milliseconds, in shares of the event loop. */
+async function planObject(
+  object: CronHpa,
+  dependencies: CronHpaDependencies,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const { namespace, spec } = object;
+  const isQuick =
+    spec.jobs.length <= MAX_QUICK_JOBS &&
+    spec.jobs.every((job) => spec.excludeDates.length + job.excludeDates.length <= MAX_QUICK_DATES);
+  const steps = planInSteps(object, dependencies);
+  return isQuick
+    ? runAllSteps(steps)
+    : await dependencies.share.runSteps(steps, { tenant: namespace, signal });
+}
+
+function* planInSteps(
+  object: CronHpa,
+  { clock, timeZone, schedules }: Pick<CronHpaDependencies, 'clock' | 'timeZone' | 'schedules'>,
+): Steps<Plan> {
+  const nowMs = clock.nowMs();
+  const jobs = yield* planJobsInSteps(object, { nowMs, timeZone, schedules });
+  const deadlineMs = (object.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  return { nowMs, jobs, due: yield* dueActivationsInSteps(jobs, { nowMs, deadlineMs }) };
+}
+
+function isDue({ due }: Plan): boolean {
   return due.run !== undefined || due.missed.length > 0;
 }
 
 interface RunActivationOptions extends CronHpaDependencies {
   readonly jobs: readonly PlannedJob[];
   readonly hpa: Hpa | undefined;
-  readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -164,9 +193,9 @@ async function runActivation(
 ): Promise<Outcome> {
   const { job, timeZone } = planned;
   const { namespace, spec } = object;
-  const { jobs, nowMs, signal } = options;
+  const { jobs, signal } = options;
   const timesOf = (left: readonly PlannedJob[]) => {
-    return { job: job.name, atMs, nextMs: nextActivation(left, nowMs)?.atMs, timeZone };
+    return { job: job.name, atMs, nextMs: nextActivation(left)?.atMs, timeZone };
   };
   try {
     const cause = { by: `cronhpa ${object.name}`, why: `job ${job.name}` };

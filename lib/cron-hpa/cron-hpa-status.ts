@@ -38,10 +38,10 @@ export interface StatusInput {
 
 /** The status after a reconciliation, equal to the current one when nothing happened. */
 export function statusAfter(object: CronHpa, input: StatusInput): CronHpaStatus {
-  const { nowMs, jobs, outcome } = input;
+  const { jobs, outcome } = input;
   const { status } = object;
   const conditions = jobs.map((planned) => conditionOf(object, planned, input));
-  const next = nextActivation(jobs, nowMs);
+  const next = nextActivation(jobs);
   const isDone = outcome?.state === 'Succeed';
   return {
     jobs: conditions,

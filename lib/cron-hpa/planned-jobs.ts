@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
-import { runForTenant } from '#lib/concurrency/tenant.ts';
+import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import type { Schedules } from '#lib/schedule/schedules.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
@@ -18,6 +17,8 @@ export interface PlannedJob {
   readonly sinceMs: number;
   /** `undefined` while the job is suspended, has completed, or is invalid. */
   readonly schedule: Schedule | undefined;
+  /** The first activation after the time of planning that is not handled. */
+  readonly nextMs: number | undefined;
   /** Why the job can never be due. */
   readonly problem: string | undefined;
 }
@@ -37,34 +38,20 @@ const MAX_UNOBSERVED_MS = 3_600_000;
 
 /** Plans each job of an object, from the object alone. */
 export function planJobs(object: CronHpa, options: PlanOptions): readonly PlannedJob[] {
-  return [...plannedJobs(object, options)];
+  return runAllSteps(planJobsInSteps(object, options));
 }
 
-/** As many excluded dates are parsed at once. */
-const MAX_QUICK_DATES = 32;
-
 /**
- * Reads the schedules of jobs that exclude many dates, one at a time, each in a share of the event loop: parsing hundreds of
- * dates, and searching five years that they exclude, takes milliseconds for each job. {@link planJobs} finds them cached.
- *
- * @throws the reason of the signal
+ * Plans one job in each step: the search for a rare date, such as 29 February in a zone that is not cached, takes a
+ * millisecond, and one that five years of excluded dates prevent takes several.
  */
-export async function readSchedules(
-  object: CronHpa,
-  {
-    share,
-    signal,
-    ...options
-  }: PlanOptions & { readonly share: EventLoopShare; readonly signal: AbortSignal },
-): Promise<void> {
-  const { excludeDates, jobs } = object.spec;
-  const counts = jobs.map((job) => excludeDates.length + job.excludeDates.length);
-  if (!counts.some((count) => count > MAX_QUICK_DATES)) return;
-  await runForTenant(object.namespace, async () => {
-    const planned = plannedJobs(object, options);
-    do await share.next(signal);
-    while (!planned.next().done);
-  });
+export function* planJobsInSteps(object: CronHpa, options: PlanOptions): Steps<readonly PlannedJob[]> {
+  const jobs: PlannedJob[] = [];
+  for (const planned of plannedJobs(object, options)) {
+    jobs.push(planned);
+    yield;
+  }
+  return jobs;
 }
 
 function* plannedJobs(object: CronHpa, options: PlanOptions): Generator<PlannedJob, void, void> {
@@ -76,9 +63,11 @@ function* plannedJobs(object: CronHpa, options: PlanOptions): Generator<PlannedJ
     const isRepeated = names.has(job.name);
     names.add(job.name);
     const planned = planJob(object, job, { ...options, current: conditions.get(job.name)?.shift() });
-    yield isRepeated ? { ...planned, schedule: undefined, problem: REPEATED_NAME } : planned;
+    yield isRepeated ? { ...planned, ...UNSCHEDULED, problem: REPEATED_NAME } : planned;
   }
 }
+
+const UNSCHEDULED = { schedule: undefined, nextMs: undefined };
 
 function planJob(
   { spec, specChangedAtMs }: CronHpa,
@@ -101,14 +90,14 @@ function planJob(
     const excludeDates = [...spec.excludeDates, ...job.excludeDates];
     const schedule = schedules.read(job.schedule, { timeZone, anchorMs: sinceMs, excludeDates });
     const isOver = job.runOnce && condition?.lastActivationTime !== undefined;
-    if (job.suspend || isOver) return { ...common, schedule: undefined, problem: undefined };
+    if (job.suspend || isOver) return { ...common, ...UNSCHEDULED, problem: undefined };
     const isDue = schedule.next(sinceMs) !== undefined;
     return isDue
-      ? { ...common, schedule, problem: undefined }
-      : { ...common, schedule: undefined, problem: NEVER_DUE };
+      ? { ...common, schedule, nextMs: schedule.next(Math.max(sinceMs, nowMs)), problem: undefined }
+      : { ...common, ...UNSCHEDULED, problem: NEVER_DUE };
   } catch (error) {
     if (!(error instanceof ScheduleError)) throw error;
-    return { ...common, schedule: undefined, problem: error.message };
+    return { ...common, ...UNSCHEDULED, problem: error.message };
   }
 }
 
@@ -177,31 +166,42 @@ const MAX_COUNTED = 100;
  *
  * @param options `deadlineMs`: how late an activation may run
  */
-export function dueActivations(
+export function dueActivations(jobs: readonly PlannedJob[], options: DueOptions): DueActivations {
+  return runAllSteps(dueActivationsInSteps(jobs, options));
+}
+
+interface DueOptions {
+  readonly nowMs: number;
+  readonly deadlineMs?: number;
+}
+
+/** {@link dueActivations} with one search in a schedule in each step. */
+export function* dueActivationsInSteps(
   jobs: readonly PlannedJob[],
-  { nowMs, deadlineMs = Number.POSITIVE_INFINITY }: { readonly nowMs: number; readonly deadlineMs?: number },
-): DueActivations {
-  const latest = jobs
-    .map((planned) => ({ planned, atMs: latestOf(planned, nowMs) }))
-    .filter((due): due is Activation => due.atMs !== undefined);
+  { nowMs, deadlineMs = Number.POSITIVE_INFINITY }: DueOptions,
+): Steps<DueActivations> {
+  const latest: Activation[] = [];
+  for (const planned of jobs) {
+    const atMs = latestOf(planned, nowMs);
+    if (atMs !== undefined) latest.push({ planned, atMs });
+    yield;
+  }
   const last = latest.reduce<Activation | undefined>(
     (first, due) => (isLater(due, first) ? due : first),
     undefined,
   );
   if (!last) return { missed: [] };
   const isTooLate = nowMs - last.atMs > deadlineMs;
-  return {
-    run: isTooLate ? undefined : last,
-    missed: latest.flatMap((due) =>
-      missedOf(due, due !== last ? 'overtaken' : isTooLate ? 'too late' : undefined),
-    ),
-  };
+  const missed: MissedActivations[] = [];
+  for (const due of latest)
+    missed.push(...(yield* missedOf(due, due !== last ? 'overtaken' : isTooLate ? 'too late' : undefined)));
+  return { run: isTooLate ? undefined : last, missed };
 }
 
-/** The first activation of any job after `nowMs`. */
-export function nextActivation(jobs: readonly PlannedJob[], nowMs: number): Activation | undefined {
+/** The first activation of any job after the time of planning. */
+export function nextActivation(jobs: readonly PlannedJob[]): Activation | undefined {
   return jobs
-    .map((planned) => ({ planned, atMs: planned.schedule?.next(Math.max(planned.sinceMs, nowMs)) }))
+    .map((planned) => ({ planned, atMs: planned.nextMs }))
     .filter((next): next is Activation => next.atMs !== undefined)
     .reduce<Activation | undefined>(
       (first, next) => (!first || next.atMs < first.atMs ? next : first),
@@ -224,15 +224,16 @@ function delayOf({ planned, atMs }: Activation): number {
   return planned.schedule?.delayMs(atMs) ?? 0;
 }
 
-function missedOf(
+function* missedOf(
   { planned, atMs }: Activation,
   reason: MissedActivations['why'] | undefined,
-): MissedActivations[] {
+): Steps<readonly MissedActivations[]> {
   const activations: number[] = [];
   let nextMs = planned.schedule?.next(planned.sinceMs);
   while (nextMs !== undefined && nextMs < atMs && activations.length < MAX_COUNTED) {
     activations.push(nextMs);
     nextMs = planned.schedule?.next(nextMs);
+    yield;
   }
   const earlier = activations.length;
   const [firstMs = atMs] = activations;

@@ -1,12 +1,28 @@
 import { expect } from 'chai';
 import { statusAfter } from '#lib/cron-hpa/cron-hpa-status.ts';
-import { type DueActivations, dueActivations, nextActivation, planJobs } from '#lib/cron-hpa/planned-jobs.ts';
+import {
+  type DueActivations,
+  dueActivations,
+  dueActivationsInSteps,
+  nextActivation,
+  planJobs,
+  planJobsInSteps,
+} from '#lib/cron-hpa/planned-jobs.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job, jobsSince, planAt } from '#spec/support/cron-hpas.ts';
 
 const NOW = '2026-07-15T10:00:00Z';
 
 describe('planJobs', () => {
+  it('plans one job in each step', () => {
+    const jobs = Array.from({ length: 5 }, (_, index) => job({ name: `job-${index}` }));
+    const options = { nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() };
+    const steps = planJobsInSteps(cronHpa({ spec: { jobs } }), options);
+    let count = 0;
+    while (!steps.next().done) count++;
+    expect(count).to.equal(5);
+  });
+
   it('schedules a job from when it was first observed', () => {
     const [planned] = planAt(cronHpa(), NOW);
     expect(planned?.sinceMs).to.equal(Date.parse(NOW));
@@ -220,12 +236,19 @@ describe('dueActivations', () => {
   });
 });
 
+describe('dueActivationsInSteps', () => {
+  it('searches once in each step', () => {
+    const jobs = jobsSince('2026-07-15T07:00:00Z', job({ schedule: '0 0 * * * *' }), DOWN);
+    const steps = dueActivationsInSteps(jobs, { nowMs: Date.parse('2026-07-16T07:30:00Z') });
+    let count = 0;
+    while (!steps.next().done) count++;
+    expect(count).to.be.greaterThan(24); // the hourly activations before the last
+  });
+});
+
 describe('nextActivation', () => {
   it('returns the earliest of all jobs', () => {
-    const next = nextActivation(
-      jobsSince('2026-07-15T07:00:00Z', DOWN, UP),
-      Date.parse('2026-07-15T07:00:00Z'),
-    );
+    const next = nextActivation(jobsSince('2026-07-15T07:00:00Z', DOWN, UP));
     expect(next?.planned.job.name).to.equal('up');
     expect(next?.atMs).to.equal(Date.parse('2026-07-15T08:00:00Z'));
   });
@@ -236,7 +259,7 @@ describe('nextActivation', () => {
       job({ suspend: true }),
       job({ name: 'bad', schedule: 'soon' }),
     );
-    expect(nextActivation(jobs, 0)).to.equal(undefined);
+    expect(nextActivation(jobs)).to.equal(undefined);
   });
 });
 

@@ -81,7 +81,7 @@ export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherSca
     nowMs: options.nowMs,
     deadlineMs: (spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000,
   });
-  const next = nextActivation(jobs, options.nowMs);
+  const next = nextActivation(jobs);
   return {
     namespace,
     name,
