@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
@@ -127,9 +128,18 @@ interface WorkOptions {
   readonly options: RunControllerOptions;
 }
 
+/** After as long, a worker lets other work of the process run. */
+const SLICE_MS = 2;
+
+/** Thousands of reconciles that send no request, as after an election, would otherwise run in one turn of the event loop. */
 async function work(controller: Controller, { queue, failures, options }: WorkOptions): Promise<void> {
+  const { clock } = options;
+  let sliceMs = clock.monotonicMs();
   for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
     await reconcileKey(controller, key, { queue, failures, options });
+    if (clock.monotonicMs() - sliceMs < SLICE_MS) continue;
+    await nextTurn();
+    sliceMs = clock.monotonicMs();
   }
 }
 

@@ -45,6 +45,32 @@ describe('runController', () => {
 
   const told = () => logger.lines.map(({ level, message, fields }) => [level, message, fields]);
 
+  it('lets other work run between reconciles that send no request', async () => {
+    let nowMs = 0;
+    const slow = Object.assign(Object.create(clock), {
+      monotonicMs: () => nowMs,
+      startTimer: () => new DisposableStack(),
+    });
+    let [turns, count] = [0, 0];
+    for (let index = 0; index < 50; index++) source.keys.push(`key-${index}`);
+    const countTurn = () => {
+      turns++;
+      if (count < 50) setImmediate(countTurn);
+    };
+    run(
+      async () => {
+        nowMs += 3;
+        count++;
+        return DONE;
+      },
+      { clock: slow },
+    );
+    source.becomeSynced();
+    countTurn();
+    while (count < 50) await new Promise((resolve) => setImmediate(resolve));
+    expect(turns).to.be.at.least(49);
+  });
+
   it('reconciles existing objects once all are cached, and then changed ones', async () => {
     source.keys.push('a', 'b');
     const reconciled: string[] = [];
