@@ -6,6 +6,7 @@ import type { PinnedTarget, TargetPins } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import { logOmitted } from '#lib/kubernetes/informer/log-omitted.ts';
 import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { POD_INDEXES, PODS } from '#lib/kubernetes/objects/pod.ts';
 import type { UiPart } from '#lib/ui/page.ts';
@@ -56,11 +57,14 @@ const WORKERS = 500;
 /** Backoff after failures of the API server. */
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 
+const POD_OMITTED = 'Cannot cache labels of pod; HPAs of its namespace do not scale by metrics';
+
 /** Wires HPAs, pods, metrics → decision → state, scale, status, events. */
 export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   const { client, informers, clock, registry, logger } = environment;
   const hpas = informers.get(HPAS, { needs: HPA_NEEDS });
   const pods = informers.get(PODS, { needs: { fields: ['requests'] }, indexes: POD_INDEXES });
+  logOmitted(pods, { logger, clock, kind: 'Pod', message: POD_OMITTED });
   const scales = new TargetScales(environment);
   const decisions = new DecisionLog();
   const series = new HpaSeries(registry, decisions);

@@ -66,6 +66,32 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(4);
   });
 
+  it('does not scale by metrics while a pod of the namespace has too many labels to be cached', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    await cluster.hpa('web');
+    cluster.queue('web', '40');
+    const labels = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`label-${index}`, 'v']));
+    const spec = { containers: [{ name: 'main', image: 'nginx' }] };
+    for (const namespace of ['default', 'kube-system']) {
+      const body = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'big', labels }, spec };
+      const { status } = await cluster.api.post(`/api/v1/namespaces/${namespace}/pods`, body);
+      expect(status).to.equal(201);
+    }
+    await cluster.lead();
+    await cluster.passes(async () => condition(await cluster.get('web'), 'ScalingActive') !== undefined);
+    expect(condition(await cluster.get('web'), 'ScalingActive')).to.deep.include({
+      ...{ status: 'False', reason: 'UnselectablePods' },
+      message: 'Cannot select pods of namespace default: pod big has labels and requests of more than 16 KiB',
+    });
+    expect(await cluster.replicas('web')).to.equal(2);
+    const logged = cluster.logger.lines.filter(({ message }) => message.startsWith('Cannot cache labels'));
+    expect(logged.map(({ fields }) => fields?.object)).to.have.members(['default/big', 'kube-system/big']);
+    await cluster.api.delete('/api/v1/namespaces/default/pods/big');
+    await cluster.elapse(35);
+    expect(await cluster.replicas('web')).to.equal(4); // the pod of the other namespace does not matter
+  });
+
   it('reports a rejected scale, records no scale event, and retries', async () => {
     cluster = await startHpaCluster();
     cluster.setFaults(refusedUpdates('scale'));

@@ -141,10 +141,10 @@ function* decideByMetrics(
   scale: Scale,
   scaleWasRead: ConditionChange,
 ): Steps<Decision> {
-  const { hpa, overlapping, pods, readings, config, nowMs } = input;
+  const { hpa, pods, readings, config, nowMs } = input;
   const { namespace, name } = hpa.metadata;
   const { specReplicas } = scale;
-  const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, overlapping });
+  const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, ...input });
   if (problem) return withUnclearPods(input, scale, { problem, scaleWasRead });
 
   const { metrics = [], behavior } = hpa.spec;
@@ -330,14 +330,19 @@ interface SelectionProblem {
 }
 
 /**
- * Checks that the scale's selector is valid and that no other HPA selects its pods.
+ * Checks that the scale's selector is valid, that its pods can be selected, and that no other HPA selects them.
  *
  * @param own `namespace/name` of the HPA
  * @param overlapping `namespace/name` of HPAs that select one of its pods
+ * @param selectionError why the pods cannot be selected
  */
 export function selectionProblem(
   selector: string,
-  { own, overlapping }: { readonly own: string; readonly overlapping: readonly string[] },
+  {
+    own,
+    overlapping,
+    selectionError,
+  }: { readonly own: string } & Pick<DecisionInput, 'overlapping' | 'selectionError'>,
 ): SelectionProblem | undefined {
   if (selector === '') {
     return {
@@ -361,6 +366,7 @@ export function selectionProblem(
       `couldn't convert selector into a corresponding internal selector object: ${error.message}`,
     );
   }
+  if (selectionError !== undefined) return problem('UnselectablePods', selectionError);
   if (overlapping.length === 0) return undefined;
   const all = [...overlapping, own].sort();
   const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '';

@@ -86,6 +86,8 @@ export interface DecisionInput {
   readonly scale: Scale | ScaleFailure;
   /** Pods that the scale's selector selects. */
   readonly pods: readonly ScaledPod[];
+  /** Why the pods cannot be selected; then there are none. */
+  readonly selectionError?: string | undefined;
   /** Other HPAs that select one of the pods, as `namespace/name`. */
   readonly overlapping: readonly string[];
   /** One for each metric of the spec, in order; ignored when `needsMetrics` returns false. */

@@ -1,7 +1,7 @@
 import type { EventLoopShare, Steps } from '#lib/concurrency/event-loop.ts';
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { type IndexedPods, type Pod, selectablePods } from '#lib/kubernetes/objects/pod.ts';
+import { type IndexedPods, type Pod, SelectionError, selectablePods } from '#lib/kubernetes/objects/pod.ts';
 import {
   type LabelSelector,
   parseLabelSelector,
@@ -26,7 +26,10 @@ interface InputsReaderOptions {
 }
 
 /** The inputs of a decision that have to be read. */
-export type HpaInputs = Pick<DecisionInput, 'scale' | 'pods' | 'overlapping' | 'readings'> & {
+export type HpaInputs = Pick<
+  DecisionInput,
+  'scale' | 'pods' | 'selectionError' | 'overlapping' | 'readings'
+> & {
   /** The scale to write; `undefined` when it cannot be read. */
   readonly target: Scale | undefined;
   /** Read duration of each metric in ms, by index. */
@@ -60,10 +63,14 @@ export class InputsReader {
     const key = `${namespace}/${name}`;
     this.#selectors.set(key, { namespace, name, selector });
     const { share } = this.#options;
-    const { pods, overlapping } = await share.runSteps(this.#selectInSteps(key, namespace, selector), {
-      tenant: namespace,
-      signal,
-    });
+    const { pods, overlapping, selectionError } = await share.runSteps(
+      this.#selectInSteps(key, namespace, selector),
+      {
+        tenant: namespace,
+        signal,
+      },
+    );
+    if (selectionError !== undefined) return { ...NOTHING, scale, target: scale, isCached, selectionError };
     const context = { namespace, selector, pods, maxAgeMs, signal };
     // The readings are of the pods that the selector selects; only the scale has to be read from the API server.
     const isRead = earlier?.target?.selector === scale.selector && earlier.readings.length > 0;
@@ -81,13 +88,24 @@ export class InputsReader {
     key: string,
     namespace: string,
     selector: LabelSelector,
-  ): Steps<Pick<HpaInputs, 'pods' | 'overlapping'>> {
+  ): Steps<Pick<HpaInputs, 'pods' | 'overlapping' | 'selectionError'>> {
     const pods: Pod[] = [];
-    for (const pod of selectablePods(this.#options.pods, namespace, selector)) {
+    const selectable = this.#selectable(namespace, selector);
+    if (selectable instanceof SelectionError) return { ...NOTHING, selectionError: selectable.message };
+    for (const pod of selectable) {
       if (selector.matches(pod.labels)) pods.push(pod);
       yield;
     }
     return { pods, overlapping: yield* this.#selectors.findOverlappingHpas(key, namespace, pods) };
+  }
+
+  #selectable(namespace: string, selector: LabelSelector): readonly Pod[] | SelectionError {
+    try {
+      return selectablePods(this.#options.pods, namespace, selector);
+    } catch (error) {
+      if (error instanceof SelectionError) return error;
+      throw error;
+    }
   }
 
   async #readings({ spec }: Hpa, context: ReadingContext): Promise<Pick<HpaInputs, 'readings' | 'tookMs'>> {

@@ -1,5 +1,6 @@
 import { createStringInterner } from '#lib/cache/interner.ts';
 import { equalityOf, type LabelSelector } from '../selectors/label-selector.ts';
+import { MAX_LABELS_BYTES, sizeOfTexts, TEXT_BYTES } from './text-size.ts';
 
 /** A pod as informers cache it. */
 export interface Pod extends ScaledPod {
@@ -7,6 +8,8 @@ export interface Pod extends ScaledPod {
   readonly uid: string;
   /** Absent until it has one, and where no user needs it. */
   readonly ip: string | undefined;
+  /** Why its labels and requests are not cached, so that no selection is certain; `undefined` where they are. */
+  readonly omitted: string | undefined;
 }
 
 /** Requirements of one user of pods, beside labels and readiness. */
@@ -30,12 +33,14 @@ export const PODS = {
       const pod = recordIn(value, 'it');
       const metadata = readMetadata(pod);
       const status = readStatus(pod);
-      const requests = needsRequests ? readRequests(pod) : NO_REQUESTS;
+      const allRequests = needsRequests ? readRequests(pod) : NO_REQUESTS;
+      const isBounded = sizeOfTexts(metadata.labels) + sizeOfRequests(allRequests) <= MAX_LABELS_BYTES;
+      const requests = isBounded ? allRequests : NO_REQUESTS;
       // Spelled out: objects that are created by spreading take more memory.
       return {
         namespace: texts.intern(textIn(metadata.namespace, 'metadata.namespace')),
         name: metadata.name,
-        labels: metadata.labels,
+        labels: isBounded ? metadata.labels : NOTHING,
         uid: needsAddress ? textIn(metadata.uid, 'metadata.uid') : '',
         ip: (needsAddress && textIn(status.podIp, 'status.podIP')) || undefined,
         phase: texts.intern(status.phase),
@@ -46,6 +51,7 @@ export const PODS = {
         initContainers: requests.initContainers,
         podRequests: requests.podRequests,
         overhead: requests.overhead,
+        omitted: isBounded ? undefined : OMITTED_TEXT,
       };
     };
   },
@@ -53,9 +59,12 @@ export const PODS = {
 
 const LABELS = 'labels';
 const NAMESPACE = 'namespace';
+const OMITTED = 'omitted';
 
-/** Indexes of pods: by namespace, and by namespace with each label. */
+/** Indexes of pods: by namespace, by namespace with each label, and the omitted ones by namespace. */
 export const POD_INDEXES = {
+  [OMITTED]: ({ namespace, omitted }: Pick<Pod, 'namespace'> & Partial<Pick<Pod, 'omitted'>>) =>
+    omitted === undefined ? [] : [namespace],
   [NAMESPACE]: ({ namespace }: Pick<Pod, 'namespace'>) => [namespace],
   [LABELS]: ({ namespace, labels }: Pick<Pod, 'namespace' | 'labels'>) =>
     Object.entries(labels).map(([key, value]) => labelIndexKey(namespace, key, value)),
@@ -66,8 +75,18 @@ export interface IndexedPods<T> {
   findBy(index: keyof typeof POD_INDEXES, indexKey: string): readonly T[];
 }
 
-/** The pods of a namespace that match a selector; evaluates only {@link selectablePods}. */
-export function selectPods<T extends Pick<Pod, 'labels'>>(
+/** The fields of a pod that selections need. */
+type SelectablePod = Pick<Pod, 'name' | 'labels'> & Partial<Pick<Pod, 'omitted'>>;
+
+/** A namespace has a pod whose labels are not cached: nothing is certain about what selects it. */
+export class SelectionError extends Error {}
+
+/**
+ * The pods of a namespace that match a selector; evaluates only {@link selectablePods}.
+ *
+ * @throws {SelectionError} as {@link selectablePods}
+ */
+export function selectPods<T extends SelectablePod>(
   pods: IndexedPods<T>,
   namespace: string,
   selector: LabelSelector,
@@ -75,12 +94,22 @@ export function selectPods<T extends Pick<Pod, 'labels'>>(
   return selectablePods(pods, namespace, selector).filter(({ labels }) => selector.matches(labels));
 }
 
-/** The pods of a namespace that have one of the labels of a selector; all, if it requires no single value of a label. */
-export function selectablePods<T>(
+/**
+ * The pods of a namespace that have one of the labels of a selector; all, if it requires no single value of a label.
+ *
+ * @throws {SelectionError} where the labels of a pod of the namespace are not cached: it may be one of the selected pods,
+ * and without it a workload would count as smaller than it is
+ */
+export function selectablePods<T extends SelectablePod>(
   pods: IndexedPods<T>,
   namespace: string,
   selector: LabelSelector,
 ): readonly T[] {
+  const [pod] = pods.findBy(OMITTED, namespace);
+  if (pod?.omitted !== undefined)
+    throw new SelectionError(
+      `Cannot select pods of namespace ${namespace}: pod ${pod.name} has ${pod.omitted}`,
+    );
   const equality = equalityOf(selector);
   return equality
     ? pods.findBy(LABELS, labelIndexKey(namespace, equality.key, equality.value))
@@ -187,6 +216,24 @@ function readRequests(pod: Fields) {
     podRequests: requestsIn(spec.resources, 'spec.resources'),
     overhead: textsIn(spec.overhead, 'spec.overhead'),
   };
+}
+
+const OMITTED_TEXT = `labels and requests of more than ${MAX_LABELS_BYTES / 1024} KiB`;
+
+function sizeOfRequests({
+  containers,
+  initContainers,
+  podRequests,
+  overhead,
+}: ReturnType<typeof readRequests>): number {
+  let bytes = sizeOfTexts(podRequests) + sizeOfTexts(overhead);
+  for (const one of containers) bytes += sizeOfContainer(one);
+  for (const one of initContainers) bytes += sizeOfContainer(one);
+  return bytes;
+}
+
+function sizeOfContainer({ name, requests }: ContainerRequests): number {
+  return name.length + 2 * TEXT_BYTES + sizeOfTexts(requests);
 }
 
 function readContainer(value: unknown): ContainerRequests {

@@ -38,16 +38,24 @@ export const WORKLOADS = {
   StatefulSet: workloadKind('StatefulSet', 'statefulsets'),
 } as const;
 
+/** Characters. A tenant may create hundreds of workloads with 1 MB of them; a scale that is not cached is requested. */
+const MAX_CACHED_SELECTOR = 4096;
+/** Kubelets start 110 pods by default, and none starts a pod of so many containers. */
+const MAX_CONTAINERS = 1000;
+
 function workloadKind(kind: string, plural: string) {
   return {
     resource: { group: 'apps', kind, plural, namespaced: true },
     versions: ['v1'],
     decoder(needs: readonly WorkloadNeeds[]): (value: unknown) => CachedWorkload {
       const parts = new Set(needs.flatMap((need) => need.parts));
-      return (value) => ({
-        ...(parts.has('scale') && { scale: readWorkloadScale(value) }),
-        ...(parts.has('workload') && { workload: readWorkload(value) }),
-      });
+      return (value) => {
+        const scale = parts.has('scale') ? readWorkloadScale(value) : undefined;
+        return {
+          ...(scale && scale.selector.length <= MAX_CACHED_SELECTOR && { scale }),
+          ...(parts.has('workload') && { workload: readWorkload(value) }),
+        };
+      };
     },
   } as const;
 }
@@ -102,13 +110,16 @@ const REPLICATED = z.object({
   status: z.object({ readyReplicas: COUNT }).nullish(),
 });
 
-/** Reduces a Deployment or StatefulSet to its replicas and containers. @throws for what is none */
+/** Reduces a Deployment or StatefulSet to its replicas and containers. @throws for what is none, or has too many containers */
 export function readWorkload(value: unknown): Workload {
   const { spec, status } = readAs(REPLICATED, 'a workload', value);
+  const containers = spec?.template?.spec?.containers ?? [];
+  if (containers.length > MAX_CONTAINERS)
+    throw new Error(`Cannot read a workload: more than ${MAX_CONTAINERS} containers`);
   return {
     replicas: spec?.replicas ?? 1,
     readyReplicas: status?.readyReplicas ?? 0,
-    containers: (spec?.template?.spec?.containers ?? []).map(({ name, resources }) => ({
+    containers: containers.map(({ name, resources }) => ({
       name,
       resources: [resources?.requests, resources?.limits].flatMap(nonZeroResources),
     })),

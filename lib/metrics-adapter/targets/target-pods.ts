@@ -12,6 +12,8 @@ export interface TargetPod {
   readonly ip: string | undefined;
   /** Milliseconds since the Unix epoch; `undefined` while the pod is not ready, or is being deleted. */
   readonly readySinceMs: number | undefined;
+  /** As of {@link Pod}. */
+  readonly omitted?: string;
 }
 
 /** How {@link TargetPods} use the informer of pods. */
@@ -22,11 +24,12 @@ export const TARGET_PODS = {
 };
 
 /** A pod as the target of requests. */
-function targetPod({ namespace, name, uid, labels, ip, phase, isDeleting, ready }: Pod): TargetPod {
+function targetPod({ namespace, name, uid, labels, ip, phase, isDeleting, ready, omitted }: Pod): TargetPod {
   const isReady = ready?.status === 'True' && !isDeleting && phase === 'Running';
   const sinceMs = ready?.changedAtMs ?? 0;
   return {
     ...{ namespace, name, uid, labels, ip },
+    ...(omitted !== undefined && { omitted }),
     readySinceMs: isReady ? (Number.isFinite(sinceMs) ? sinceMs : 0) : undefined,
   };
 }
@@ -42,7 +45,11 @@ export class TargetPods {
     this.#pods = pods;
   }
 
-  /** The pods of a namespace that match a selector, whatever their state. */
+  /**
+   * The pods of a namespace that match a selector, whatever their state.
+   *
+   * @throws {SelectionError} as {@link selectPods}
+   */
   async select(namespace: string, selectorText: string, signal: AbortSignal): Promise<readonly TargetPod[]> {
     this.#pods.start();
     await this.#pods.synced(signal);

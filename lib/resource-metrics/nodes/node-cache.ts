@@ -1,5 +1,7 @@
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
+import { logOmitted } from '#lib/kubernetes/informer/log-omitted.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { MAX_LABELS_BYTES, OMITTED_LABELS, sizeOfTexts } from '#lib/kubernetes/objects/text-size.ts';
 import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 
 interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'clock' | 'logger'> {
@@ -7,11 +9,14 @@ interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'c
   readonly selector?: string | undefined;
 }
 
+const LABELS_OMITTED = 'Serving metrics without labels, which are too long to be cached';
+
 /** An informer of the nodes that a label selector selects. */
 export class NodeCache extends Informer<LiveNode> implements LiveNodes {
   constructor({ client, clock, logger, selector }: NodeCacheOptions) {
     const collection = { path: '/api/v1/nodes', labelSelector: selector };
     super({ client, clock, logger, collection, transform: reduceNode });
+    logOmitted(this, { clock, logger, kind: 'Node', message: LABELS_OMITTED });
   }
 }
 
@@ -33,6 +38,8 @@ export interface LiveNode {
   /** What pods may use, as `kubectl top node` compares with; whole numbers, since they take the least memory. */
   readonly allocatableMillicores?: number;
   readonly allocatableMemoryKib?: number;
+  /** Why it is served without its labels; absent if it has them. */
+  readonly omitted?: string;
 }
 
 /** Read access to the cached nodes. */
@@ -58,6 +65,7 @@ const MAX_ADDRESSES_OF_TYPE = 8;
 const MAX_ADDRESS_LENGTH = 253;
 /** A kubelet writes quantities of up to 20 characters. */
 const MAX_QUANTITY_LENGTH = 40;
+const MAX_PATH_LENGTH = 1024;
 
 /** Selects the cached part of a Node; malformed fields count as absent. */
 export function reduceNode(node: unknown): LiveNode | undefined {
@@ -68,14 +76,17 @@ export function reduceNode(node: unknown): LiveNode | undefined {
   const allocatable = propertyOf(status, 'allocatable');
   const millicores = readThousandths(propertyOf(allocatable, 'cpu'));
   const memory = readThousandths(propertyOf(allocatable, 'memory'));
+  const labels = readTexts(propertyOf(metadata, 'labels'));
+  const isBounded = sizeOfTexts(labels) <= MAX_LABELS_BYTES;
   return {
     name,
-    labels: readTexts(propertyOf(metadata, 'labels')),
+    labels: isBounded ? labels : {},
     addresses: readAddresses(status),
     kubeletPort: readKubeletPort(status),
     resourceMetricsPath: readPath(propertyOf(metadata, 'annotations')),
     ...(millicores !== undefined && { allocatableMillicores: millicores }),
     ...(memory !== undefined && { allocatableMemoryKib: Math.floor(memory / 1000 / 1024) }),
+    ...(!isBounded && { omitted: OMITTED_LABELS }),
   };
 }
 
@@ -121,7 +132,9 @@ function readKubeletPort(status: unknown): number | undefined {
 
 function readPath(annotations: unknown): string | undefined {
   const path = propertyOf(annotations, RESOURCE_METRICS_PATH);
-  return typeof path === 'string' && path.startsWith('/') ? path : undefined;
+  return typeof path === 'string' && path.startsWith('/') && path.length <= MAX_PATH_LENGTH
+    ? path
+    : undefined;
 }
 
 function asList(value: unknown): readonly unknown[] {

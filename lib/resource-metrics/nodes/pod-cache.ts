@@ -1,8 +1,12 @@
 import { createStringInterner, Interner } from '#lib/cache/interner.ts';
 import { Informer, type InformerOptions } from '#lib/kubernetes/informer/informer.ts';
+import { logOmitted } from '#lib/kubernetes/informer/log-omitted.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { MAX_LABELS_BYTES, OMITTED_LABELS, sizeOfTexts } from '#lib/kubernetes/objects/text-size.ts';
 
 type PodCacheOptions = Pick<InformerOptions<LivePod>, 'client' | 'clock' | 'logger'>;
+
+const LABELS_OMITTED = 'Serving metrics without labels, which are too long to be cached';
 
 /** An informer of the metadata of running pods. */
 export class PodCache extends Informer<LivePod> implements LivePods {
@@ -10,6 +14,7 @@ export class PodCache extends Informer<LivePod> implements LivePods {
     const reducer = new PodReducer();
     const collection = { path: '/api/v1/pods', fieldSelector: 'status.phase=Running', metadataOnly: true };
     super({ client, clock, logger, collection, transform: (pod) => reducer.reduce(pod) });
+    logOmitted(this, { clock, logger, kind: 'Pod', message: LABELS_OMITTED });
   }
 }
 
@@ -20,6 +25,8 @@ export interface LivePod {
   /** As reported by the kubelet: for a static pod the hash of its manifest, not the UID of its mirror pod. */
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Why it is served without its labels; absent if it has them. */
+  readonly omitted?: string;
 }
 
 /** Read access to the cached pods. */
@@ -42,6 +49,13 @@ const SHARED_VALUES = { capacity: 10_000, maxKeyLength: 4096 };
 /** Annotation of mirror pods with the UID of the static pod (k8s.io/kubernetes/pkg/kubelet/pod). */
 const MIRRORED_UID = 'kubernetes.io/config.mirror';
 
+/** A hash has 32 characters. A tenant may write the annotation, too. */
+const MAX_UID_LENGTH = 64;
+
+function isUid(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_UID_LENGTH;
+}
+
 const NO_LABELS: Labels = Object.freeze({});
 
 /**
@@ -57,19 +71,19 @@ export class PodReducer {
     const metadata = propertyOf(pod, 'metadata');
     const namespace = propertyOf(metadata, 'namespace');
     const name = propertyOf(metadata, 'name');
-    const uid = propertyOf(propertyOf(metadata, 'annotations'), MIRRORED_UID) ?? propertyOf(metadata, 'uid');
+    const mirrored = propertyOf(propertyOf(metadata, 'annotations'), MIRRORED_UID);
+    const uid = isUid(mirrored) ? mirrored : propertyOf(metadata, 'uid');
     if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string')
       throw new Error('Cannot read a pod: it has no namespace, name or UID');
-    return {
-      namespace: this.#namespaces.intern(namespace),
-      name,
-      uid,
-      labels: this.#sharedLabels(propertyOf(metadata, 'labels')),
-    };
+    const labels = this.#sharedLabels(propertyOf(metadata, 'labels'));
+    const reduced = { namespace: this.#namespaces.intern(namespace), name, uid, labels: labels ?? NO_LABELS };
+    return labels ? reduced : { ...reduced, omitted: OMITTED_LABELS };
   }
 
-  #sharedLabels(labels: unknown): Labels {
+  /** @returns `undefined` where they exceed their bound */
+  #sharedLabels(labels: unknown): Labels | undefined {
     if (typeof labels !== 'object' || labels === null) return NO_LABELS;
+    if (sizeOfTexts(labels as Readonly<Record<string, unknown>>) > MAX_LABELS_BYTES) return undefined;
     const texts = Object.entries(labels).filter(([, value]) => typeof value === 'string');
     if (texts.length === 0) return NO_LABELS;
     return this.#labels.intern(JSON.stringify(texts));

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { mapKeys, type Watched } from '#lib/control/controller.ts';
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
+import { logOmitted } from '#lib/kubernetes/informer/log-omitted.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { InformedKind, SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { HpaSpec, HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { HPAS, type Hpa, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type KubernetesObject, keyOf, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { LineBudgets } from '#lib/telemetry/line-budget.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
@@ -90,6 +90,8 @@ const HPA_NEEDS: HpaNeeds = {
   managedFields: (entry) => propertyOf(entry, 'manager') === FIELD_MANAGER || isKedaLabelEntry(entry),
 };
 
+const OMITTED = 'Cannot use object';
+
 interface InformerOptions extends InformerScope {
   readonly logger: Logger;
   readonly clock: Clock;
@@ -123,9 +125,9 @@ export function declareInformers({ informers, namespaces, ...log }: InformerOpti
       ),
     );
   for (const [kind, one] of Object.entries({ ScaledObject: objects, ScaledJob: scaledJobs }))
-    logOmitted(kind, one, log);
+    logOmitted(one, { ...log, kind, message: OMITTED });
   for (const [index, one] of [authentications, clusterAuthentications].entries())
-    logOmitted(AUTHENTICATION_KINDS[index] ?? '', one, log);
+    logOmitted(one, { ...log, kind: AUTHENTICATION_KINDS[index] ?? '', message: OMITTED });
   return {
     ...{ objects, scaledJobs, authentications, clusterAuthentications, workloads, hpas, authentication },
     targets: {
@@ -159,22 +161,6 @@ export function declareInformers({ informers, namespaces, ...log }: InformerOpti
       return [...own, workloads, hpas].every((one) => one.isSynced);
     },
   };
-}
-
-/** Per hour, kind and namespace. */
-const MAX_OMITTED_LINES = 10;
-
-function logOmitted(
-  kind: string,
-  objects: Pick<SharedInformer<CachedObject>, 'onChange'>,
-  { logger, clock }: Omit<InformerOptions, keyof InformerScope>,
-): void {
-  const budgets = new LineBudgets(clock, MAX_OMITTED_LINES);
-  objects.onChange(({ key, previous, current }) => {
-    if (current?.omitted === undefined || current.omitted === previous?.omitted) return;
-    const line = budgets.of(current.metadata.namespace ?? '').take(true);
-    if (line) logger.warning('Cannot use object', { kind, object: key, why: current.omitted, ...line });
-  });
 }
 
 /** Index keys of {@link declareInformers}. */

@@ -240,6 +240,16 @@ describe('selectionProblem', () => {
     );
   });
 
+  it('reports pods that cannot be selected', () => {
+    const message = 'Cannot select pods of namespace default: pod x has too many labels';
+    expect(selectionProblem('app=web', { own, overlapping: [], selectionError: message })).to.deep.equal({
+      reason: 'UnselectablePods',
+      eventReason: 'UnselectablePods',
+      message,
+      error: message,
+    });
+  });
+
   it('reports HPAs that select the same pods, sorted', () => {
     const problem = selectionProblem('app=web', { own, overlapping: ['default/x', 'default/a'] });
     expect(problem).to.deep.include({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as z from 'zod';
-import { POD_INDEXES, PODS, scaledPod, selectPods } from '#lib/kubernetes/objects/pod.ts';
+import { POD_INDEXES, PODS, SelectionError, scaledPod, selectPods } from '#lib/kubernetes/objects/pod.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { expectSameAsSchema } from '#spec/support/mutated-objects.ts';
 
@@ -16,7 +16,7 @@ const POD = {
 const COMMON = {
   ...{ namespace: 'default', name: 'web-0', labels: { app: 'web' }, phase: 'Running', isDeleting: false },
   ready: { status: 'True', changedAtMs: SINCE_MS },
-  ...{ initContainers: [], podRequests: {}, overhead: {} },
+  ...{ initContainers: [], podRequests: {}, overhead: {}, omitted: undefined },
 };
 
 describe('PODS', () => {
@@ -30,6 +30,43 @@ describe('PODS', () => {
     expect(decoded(['requests'])).to.deep.equal({ ...COMMON, ...neither, ...requests });
     expect(decoded(['address'])).to.deep.equal({ ...COMMON, ...neither, ...address });
     expect(decoded(['requests'], ['address'])).to.deep.equal({ ...COMMON, ...requests, ...address });
+  });
+
+  describe('beyond their bound', () => {
+    const decode = PODS.decoder([{ fields: ['requests'] }]);
+    const metadata = (labels: object) => ({ ...POD.metadata, labels });
+    const isOmitted = (changes: object) => decode({ ...POD, ...changes }).omitted !== undefined;
+    /** Labels of one character that take a number of bytes with all else of the pod. */
+    const labelsOf = (bytes: number) => ({
+      a: 'v'.repeat(bytes - 1 - 32 - ('app'.length + 32) - ('cpu1'.length + 32)),
+    });
+
+    it('are cached without labels and requests, and say so', () => {
+      const pod = decode({ ...POD, metadata: metadata({ app: 'v'.repeat(16_384) }) });
+      expect(pod).to.deep.equal({
+        ...{ ...COMMON, labels: {}, containers: [], startedAtMs: SINCE_MS, uid: '', ip: undefined },
+        omitted: 'labels and requests of more than 16 KiB',
+      });
+    });
+
+    it('include labels up to the bound', () => {
+      expect(isOmitted({ metadata: metadata(labelsOf(16_384)) })).to.equal(false);
+      expect(isOmitted({ metadata: metadata(labelsOf(16_385)) })).to.equal(true);
+    });
+
+    const many = <T>(make: (index: number) => T) => Array.from({ length: 600 }, (_, index) => make(index));
+    const resources = Object.fromEntries(many((index) => [`r${index}`, '1']));
+    for (const [what, changes] of [
+      ['many labels', { metadata: metadata(Object.fromEntries(many((index) => [`l${index}`, '']))) }],
+      ['many containers', { spec: { containers: many((index) => ({ name: `c${index}` })) } }],
+      ['many init containers', { spec: { initContainers: many((index) => ({ name: `c${index}` })) } }],
+      ['many requests', { spec: { containers: [{ name: 'a', resources: { requests: resources } }] } }],
+      ['many requests of the pod', { spec: { resources: { requests: resources } } }],
+      ['much overhead', { spec: { overhead: resources } }],
+    ] as const)
+      it(`count ${what}`, () => {
+        expect(isOmitted(changes)).to.equal(true);
+      });
   });
 
   it('take nothing for a pod that has no name', () => {
@@ -106,12 +143,13 @@ describe('POD_INDEXES', () => {
   it('find a pod by its namespace, and by that with each of its labels', () => {
     const found = { namespace: 'default', labels: { app: 'web', tier: 'front' } };
     expect(POD_INDEXES.namespace(found)).to.deep.equal(['default']);
+    expect(POD_INDEXES.omitted(found)).to.deep.equal([]);
     expect(POD_INDEXES.labels(found)).to.deep.equal(['default\napp=web', 'default\ntier=front']);
   });
 });
 
 describe('selectPods', () => {
-  const POD_A = { labels: { app: 'web', tier: 'front' } };
+  const POD_A = { name: 'a', labels: { app: 'web', tier: 'front' } };
 
   for (const [selector, index, word] of [
     ['app=web', 'labels', 'default\napp=web'],
@@ -126,15 +164,30 @@ describe('selectPods', () => {
       const looked: unknown[] = [];
       const findBy = (...by: readonly string[]) => {
         looked.push(by);
-        return [POD_A];
+        return by[0] === 'omitted' ? [] : [POD_A];
       };
       expect(selectPods({ findBy }, 'default', parseLabelSelector(selector))).to.deep.equal([POD_A]);
-      expect(looked).to.deep.equal([[index, word]]);
+      expect(looked).to.deep.equal([
+        ['omitted', 'default'],
+        [index, word],
+      ]);
     });
 
   it('selects by all requirements', () => {
-    const pods = { findBy: () => [POD_A] };
+    const pods = { findBy: (index: string) => (index === 'omitted' ? [] : [POD_A]) };
     expect(selectPods(pods, 'default', parseLabelSelector('app=web,tier=back'))).to.deep.equal([]);
+  });
+
+  it('fails in the namespace of a pod whose labels are not cached, whatever is selected', () => {
+    const omitted = { namespace: 'team-1', name: 'x', labels: {}, omitted: 'too many labels' };
+    expect(POD_INDEXES.omitted(omitted)).to.deep.equal(['team-1']);
+    const findBy = (index: string, key: string) => (index === 'omitted' && key === 'team-1' ? [omitted] : []);
+    for (const selector of ['app=web', 'app', '!app'])
+      expect(() => selectPods({ findBy }, 'team-1', parseLabelSelector(selector))).to.throw(
+        SelectionError,
+        'Cannot select pods of namespace team-1: pod x has too many labels',
+      );
+    expect(selectPods({ findBy }, 'team-2', parseLabelSelector('app'))).to.deep.equal([]);
   });
 });
 

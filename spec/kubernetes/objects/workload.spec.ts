@@ -20,6 +20,17 @@ describe('WORKLOADS', () => {
     expect(decoded(['workload'])).to.deep.equal({ workload });
     expect(decoded(['scale'], ['workload'])).to.deep.equal({ scale, workload });
   });
+
+  it('are decoded without a scale whose selector is too long to be cached', () => {
+    const decode = WORKLOADS.Deployment.decoder([{ parts: ['scale', 'workload'] }]);
+    const labels = Array.from({ length: 64 }, (_, index) => [`l-${100 + index}`, 'v'.repeat(57)]);
+    const selectorOf = (length: number) =>
+      Object.fromEntries([...labels, ['l-163', 'v'.repeat(length - 4038)]]);
+    const decoded = (length: number) =>
+      decode({ ...object, spec: { replicas: 3, selector: { matchLabels: selectorOf(length) } } });
+    expect(decoded(4096).scale?.selector).to.have.lengthOf(4096);
+    expect(decoded(4097)).to.deep.equal({ workload });
+  });
 });
 
 describe('readWorkload', () => {
@@ -46,6 +57,13 @@ describe('readWorkload', () => {
     expect(wrong([{ name: 'a', resources: { limits: { cpu: { toString: 1 } } } }])).to.throw(
       'Cannot read a workload: spec.template.spec.containers.0.resources.limits.cpu: ',
     );
+  });
+
+  it('refuses more than a thousand containers', () => {
+    const withContainers = (length: number) => () =>
+      readWorkload({ spec: { template: { spec: { containers: Array(length).fill({ name: 'a' }) } } } });
+    expect(withContainers(1000)().containers).to.have.lengthOf(1000);
+    expect(withContainers(1001)).to.throw('Cannot read a workload: more than 1000 containers');
   });
 
   it('has one desired replica by default, and none ready', () => {

@@ -13,7 +13,7 @@ describe('TargetPods', () => {
     const { pods, calls } = setUp();
     expect(calls).to.deep.equal([]);
     expect(await pods.select('default', 'app=web', signal)).to.deep.equal([POD]);
-    expect(calls).to.deep.equal(['start', 'synced', ['labels', 'default\napp=web']]);
+    expect(calls).to.deep.equal(['start', 'synced', ['omitted', 'default'], ['labels', 'default\napp=web']]);
     expect(await pods.select('default', 'app=web,tier=back', signal)).to.deep.equal([]);
   });
 
@@ -45,7 +45,7 @@ function setUp() {
     find: (key) => (key === 'default/web-0' ? POD : undefined),
     findBy: (...by) => {
       calls.push(by);
-      return [POD];
+      return by[0] === 'omitted' ? [] : [POD];
     },
   });
   return { pods, calls };

@@ -54,6 +54,26 @@ describe('reduceNode', () => {
     });
   });
 
+  it('caches no labels beyond their bound, and says so', () => {
+    const reduced = (bytes: number) =>
+      reduceNode({ metadata: { name: 'a', labels: { a: 'v'.repeat(bytes - 33) } } });
+    expect(reduced(16_384)).to.not.have.property('omitted');
+    expect(reduced(16_384)?.labels.a).to.have.lengthOf(16_351);
+    expect(reduced(16_385)).to.deep.include({
+      labels: {},
+      omitted: 'labels of more than 16 KiB',
+    });
+  });
+
+  it('reads no path of resource metrics that is too long', () => {
+    const path = (length: number) => {
+      const annotations = { 'metrics.k8s.io/resource-metrics-path': `/${'x'.repeat(length - 1)}` };
+      return reduceNode({ metadata: { name: 'a', annotations } })?.resourceMetricsPath;
+    };
+    expect(path(1024)).to.have.lengthOf(1024);
+    expect(path(1025)).to.equal(undefined);
+  });
+
   it('reduces a node without labels, status and annotations', () => {
     const silent = {
       name: 'a',

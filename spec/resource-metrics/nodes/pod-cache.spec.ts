@@ -52,6 +52,22 @@ describe('PodReducer', () => {
     expect(new PodReducer().reduce(mirror).uid).to.equal(hash);
   });
 
+  it('caches no labels beyond their bound, and says so', () => {
+    const labelsOf = (bytes: number) => ({ a: 'v'.repeat(bytes - 33) });
+    const { labels, omitted } = new PodReducer().reduce(pod('a', labelsOf(16_384)));
+    expect([labels.a?.length, omitted]).to.deep.equal([16_351, undefined]);
+    expect(new PodReducer().reduce(pod('a', labelsOf(16_385)))).to.deep.equal({
+      ...{ namespace: 'ns', name: 'a', uid: 'uid-a', labels: {} },
+      omitted: 'labels of more than 16 KiB',
+    });
+  });
+
+  it('ignores a UID in an annotation that is too long to be one', () => {
+    const annotations = { 'kubernetes.io/config.mirror': 'x'.repeat(65) };
+    const { uid } = new PodReducer().reduce({ metadata: { ...pod('a').metadata, annotations } });
+    expect(uid).to.equal('uid-a');
+  });
+
   it('shares equal labels', () => {
     const reducer = new PodReducer();
     const [a, b, c] = [
