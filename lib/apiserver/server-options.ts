@@ -22,12 +22,12 @@ export const authenticationFlags = {
   authenticationKubeconfig: flag('authentication-kubeconfig', text, {
     default: '',
     description:
-      'Kubeconfig file of the API server that reviews tokens and publishes the client CAs; by default as --kubeconfig.',
+      'Kubeconfig file of the API server that reviews tokens and publishes the client CAs. By default, the file of --kubeconfig.',
   }),
   authenticationSkipLookup: flag('authentication-skip-lookup', boolean, {
     default: false,
     description:
-      'Do not read from the cluster the CAs that --client-ca-file and --requestheader-client-ca-file do not set.',
+      'Do not read client CAs from the cluster: use only those of --client-ca-file and --requestheader-client-ca-file.',
   }),
   authenticationTolerateLookupFailure: flag('authentication-tolerate-lookup-failure', boolean, {
     default: false,
@@ -36,13 +36,13 @@ export const authenticationFlags = {
   }),
   authenticationTokenCacheTtlMs: flag('authentication-token-webhook-cache-ttl', duration, {
     default: 10_000,
-    description: 'How long reviews of tokens are cached.',
+    description: 'How long token reviews are cached.',
     validate: notNegative,
   }),
   clientCaFile: flag('client-ca-file', text, {
     default: '',
     description:
-      "PEM file with the certificate authorities of client certificates; by default the cluster's.",
+      'PEM file with the certificate authorities of client certificates. By default, those of the cluster.',
   }),
   requestheaderClientCaFile: flag('requestheader-client-ca-file', text, {
     default: '',
@@ -56,7 +56,7 @@ export const authenticationFlags = {
   }),
   requestheaderUsernameHeaders: flag('requestheader-username-headers', texts, {
     default: ['x-remote-user'],
-    description: 'Headers with the name of the user; the first that has a value counts.',
+    description: 'Headers with the user name. The first header with a value is used.',
     validate: noneEmpty,
   }),
   requestheaderUidHeaders: flag('requestheader-uid-headers', texts, {
@@ -83,11 +83,12 @@ function noneEmpty(names: readonly string[]): string | undefined {
 export const authorizationFlags = {
   authorizationKubeconfig: flag('authorization-kubeconfig', text, {
     default: '',
-    description: 'Kubeconfig file of the API server that reviews permissions; by default as --kubeconfig.',
+    description:
+      'Kubeconfig file of the API server that reviews permissions. By default, the file of --kubeconfig.',
   }),
   authorizationAlwaysAllowPaths: flag('authorization-always-allow-paths', texts, {
     default: ['/healthz', '/readyz', '/livez'],
-    description: 'Paths that every caller may get without authorization; a trailing * matches any suffix.',
+    description: 'Paths that all clients may get without authorization. A trailing * matches any suffix.',
     validate: strayStar,
   }),
   authorizationAuthorizedTtlMs: flag('authorization-webhook-cache-authorized-ttl', duration, {
@@ -158,8 +159,7 @@ export const servingFlags = {
   tlsSniCertKeys: flag('tls-sni-cert-key', certificateForNames, {
     default: [],
     description:
-      'Another certificate and its key, CERTFILE,KEYFILE, for clients that request one of its DNS names (SNI), or ' +
-      'one of the given names, CERTFILE,KEYFILE:NAME,*.DOMAIN; may be repeated.',
+      'An additional certificate and key: CERTFILE,KEYFILE for clients that request a DNS name of the certificate (SNI), or CERTFILE,KEYFILE:NAME,*.DOMAIN for clients that request one of these names. May be repeated.',
   }),
   tlsMinVersion: flag('tls-min-version', oneOf(...namesOf(TLS_VERSIONS)), {
     default: 'VersionTLS12',
@@ -187,7 +187,7 @@ export const servingFlags = {
   }),
   disableHttp2Serving: flag('disable-http2-serving', boolean, {
     default: false,
-    description: 'Serve HTTP/1.1 alone.',
+    description: 'Serve only HTTP/1.1.',
   }),
   http2MaxStreamsPerConnection: flag('http2-max-streams-per-connection', integer, {
     default: 0,
@@ -207,8 +207,7 @@ export const servingFlags = {
   shutdownDelayMs: flag('shutdown-delay-duration', duration, {
     default: 0,
     description:
-      'How long to continue serving after SIGTERM, with /readyz failing, before connections are refused: time for ' +
-      'load balancers to remove the endpoint.',
+      'How long to continue serving after SIGTERM, while /readyz fails. In this time, load balancers remove the endpoint.',
     validate: notNegative,
   }),
 };

@@ -65,7 +65,7 @@ export async function startAutoscaler(
   if (election && leaderElection) {
     addLeaderElectionSeries({ registry, name: leaderElection.lease.name, election });
   }
-  if (dryRun) logger.info('Dry run: writing nothing and taking no lease; changes are logged');
+  if (dryRun) logger.info('Dry run: logging changes, writing nothing and acquiring no lease');
   const client = clients.controllers;
   const mapper = new RestMapper({ api: client, clock });
   const informers = starting.use(new SharedInformers({ client, mapper, clock, logger }));

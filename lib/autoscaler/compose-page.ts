@@ -51,7 +51,7 @@ function renderBody(composition: Composition, { composer, composers, isEntered }
   );
   return html`<section>
 <div class="bar"><h2>New object</h2><nav class="kinds" aria-label="Kinds">${kinds}</nav></div>
-<p class="hint">Makes the YAML of an object, and never writes to the cluster. Fields have the names of the API.</p>
+<p class="hint">This form makes the YAML of an object. It never writes to the cluster. The fields have the names that the API uses.</p>
 <form class="compose" method="get">
 <input type="hidden" name="kind" value="${composer.kind}">
 ${composition.fields}

@@ -59,9 +59,9 @@ export const AUTOSCALER_DIAGNOSES = {
     remedy: 'Check its name: `kubectl get namespaces`. Without --namespace all namespaces are examined.',
   },
   'leader-absent': {
-    title: 'No replica of the autoscaler leads',
+    title: 'No replica of the autoscaler is the leader',
     remedy:
-      'Check that replicas run, and their log lines about leader election: `kubectl -n NAMESPACE get pods -l app.kubernetes.io/name=autoscaler`; --leader-elect-resource-namespace and --leader-elect-resource-name must be those of the autoscaler.',
+      'Check that replicas run (`kubectl -n NAMESPACE get pods -l app.kubernetes.io/name=autoscaler`), and read their log lines about leader election. Run the doctor with the same --leader-elect-resource-namespace and --leader-elect-resource-name as the autoscaler.',
   },
   'leader-silent': {
     title: 'The leader does not renew its lease',

@@ -51,7 +51,7 @@ export class PollLimits {
     const late = (waitedMs: number, why: string) => () =>
       new Error(`Cannot query ${description} within ${formatDuration(waitedMs)}: ${why}`);
     if (source !== undefined) {
-      const why = `namespace ${tenant} has the maximum of concurrent polls of this source`;
+      const why = `namespace ${tenant} has the maximum number of concurrent polls of this source`;
       using deadline = startDeadline(this.#clock, timeoutMs, { signal, expired: late(timeoutMs, why) });
       permits.use(await this.#acquireOfSource(source, { query, tenant, signal: deadline.signal }));
     }

@@ -104,7 +104,7 @@ export class LeaderElection {
       logger.info('Elected leader', fields);
       const leading = new AbortController();
       const acting = lead(leading.signal).catch((error: unknown) => {
-        logger.error('Leading failed; releasing lease', error, fields);
+        logger.error('Work of the leader failed; releasing lease', error, fields);
       });
       const ended = acting.then(() => leading.abort(new Error('no longer the leader')));
       await this.#renewUntilLost(AbortSignal.any([signal, leading.signal]));

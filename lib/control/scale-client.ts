@@ -82,7 +82,10 @@ export class ScaleClient {
   async resourceOf(target: ScaleTarget, signal?: AbortSignal): Promise<ApiResource> {
     const resource = await this.#options.mapper.find(target, signal);
     if (!resource) {
-      throw new UnscalableTarget(`Cannot scale ${nameOf(target)}: its kind is not served`, 'UnknownKind');
+      throw new UnscalableTarget(
+        `Cannot scale ${nameOf(target)}: the API server does not serve its kind`,
+        'UnknownKind',
+      );
     }
     if (resource.subresources && !resource.subresources.includes('scale')) {
       const message = `Cannot scale ${nameOf(target)}: ${resource.plural} have no scale subresource`;

@@ -89,7 +89,7 @@ export const duration: FlagKind<number> = {
   placeholder: 'duration',
   parse(value) {
     const durationMs = parseDurationMs(value);
-    if (durationMs === undefined) throw new Error('must be a duration with units, like 90s or 1m30s');
+    if (durationMs === undefined) throw new Error('must be a duration with units, such as 90s or 1m30s');
     return durationMs;
   },
   format: formatDuration,

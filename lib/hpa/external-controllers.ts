@@ -108,7 +108,7 @@ export function reportExternalController(
   { manager }: ExternalController,
   { nowMs, periodMs }: { readonly nowMs: number; readonly periodMs: number },
 ): { readonly status: HpaStatus; readonly event: EventText } {
-  const message = `"${manager}" also writes the status of this HPA, so this controller does not scale it until there has been no such write for ${formatDuration(3 * periodMs)}; disable one of the two controllers`;
+  const message = `"${manager}" also writes the status of this HPA. This controller does not scale the HPA until the other has written nothing for ${formatDuration(3 * periodMs)}; disable one of the two controllers`;
   const before: HpaStatus = status ?? { desiredReplicas: 0 };
   const observed = { type: CONTROLLED_ELSEWHERE, status: 'True', reason: 'AnotherControllerActs', message };
   return {

@@ -177,8 +177,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
 
 const TELL_THE_OTHER =
   'Managing HorizontalPodAutoscalers: disable the HPA controller of kube-controller-manager with ' +
-  '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling); HPAs that ' +
-  'another controller writes are not scaled';
+  '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling); HPAs whose status another controller writes are not scaled';
 
 /** The objects whose pins apply to an HPA: its target and the HPA itself. */
 function targetsOf({ metadata: { name }, spec: { scaleTargetRef } }: Hpa): readonly PinnedTarget[] {

@@ -115,7 +115,7 @@ export const kubeletFlags = {
   }),
   kubeletDialTimeoutMs: flag('kubelet-dial-timeout', duration, {
     default: 3_000,
-    description: 'Timeout of connecting to a kubelet, including the TLS handshake.',
+    description: 'Timeout for connecting to a kubelet, including the TLS handshake.',
     validate: positive,
   }),
   kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {

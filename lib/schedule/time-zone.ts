@@ -40,7 +40,8 @@ export class TimeZone {
   constructor(name: string) {
     this.name = name;
     try {
-      if (name.length > MAX_NAME_LENGTH || !NAME.test(name)) throw new RangeError('not the form of a name');
+      if (name.length > MAX_NAME_LENGTH || !NAME.test(name))
+        throw new RangeError('not a valid time zone name');
       this.#format = new Intl.DateTimeFormat('en-US', {
         timeZone: name,
         timeZoneName: 'longOffset',

@@ -28,7 +28,7 @@ export function readObjectFields(values: FormValues) {
     [TARGET, givenTarget],
   ] as const)
     if (text !== '' && !isDnsLabel(text))
-      values.report(field.name, 'must be lowercase letters, digits and "-", at most 63');
+      values.report(field.name, 'must be at most 63 lowercase letters, digits and "-"');
   const kind = values.text(TARGET_KIND);
   return {
     metadata: { name, namespace },

@@ -46,7 +46,7 @@ export function signInShell(program: string, { isForm }: { readonly isForm: bool
   const own = isForm ? '' : 'ui/';
   const head = html`<script type="module" src="${own}signed-in-pages.js"></script>`;
   const content = html`<header><h1>${program}</h1></header>
-<main><form id="access" autocomplete="off"><noscript>Signing in requires scripts. Behind kubectl proxy, this page requires none.</noscript></form></main>`;
+<main><form id="access" autocomplete="off"><noscript>Signing in requires JavaScript. Behind kubectl proxy, pages work without signing in.</noscript></form></main>`;
   return htmlDocument(`Sign in · ${program}`, content, { own, head });
 }
 

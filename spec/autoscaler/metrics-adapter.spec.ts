@@ -165,10 +165,10 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(item).to.deep.include({ metricLabels: { queue: 'a', type: 'prometheus', query: 'depth' } });
     await system.server.clock.advance(180_000);
     expect(await system.events()).to.deep.equal([
-      'External/depth: The query gives 2 samples, of which the first counts',
+      'External/depth: The query returned 2 samples; the first is used',
     ]);
     const [reported] = (await system.get('/debug/metrics')).collected ?? [];
-    expect(reported?.notes).to.deep.equal(['The query gives 2 samples, of which the first counts']);
+    expect(reported?.notes).to.deep.equal(['The query returned 2 samples; the first is used']);
   });
 
   it('lets the labels of described objects select their metrics', async () => {
@@ -232,7 +232,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'other/web',
         metric: 'Object/rate',
         error:
-          'The metric of Namespace default is already collected by another query, or divided by other replicas, of HPA default/web; requests cannot distinguish them',
+          'HPA default/web already collects the metric of Namespace default by another query, or divides it by the replicas of another target. Requests cannot distinguish the two',
       },
     ]);
     await client.delete(`${HPAS}/web`);
@@ -261,7 +261,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'default/second',
         metric: 'Object/rate',
         error:
-          'The metric of Service web is already collected by another query, or divided by other replicas, of HPA default/first; requests cannot distinguish them',
+          'HPA default/first already collects the metric of Service web by another query, or divides it by the replicas of another target. Requests cannot distinguish the two',
       },
     ]);
   });
@@ -285,7 +285,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     const problems = async () => (await system.get('/debug/metrics')).problems ?? [];
     await system.passes(async () => (await problems()).length === 1);
     const error =
-      'External/Queue-Depth is already collected by another query, of HPA default/worker; autoscalers would add both, so rename it';
+      'HPA default/worker already collects External/Queue-Depth by another query. Rename one of the two: an autoscaler would add their values';
     expect(await problems()).to.deep.equal([
       { hpa: 'default/mailer', metric: 'External/Queue-Depth', error },
     ]);

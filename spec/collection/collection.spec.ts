@@ -144,7 +144,7 @@ describe('Collection', () => {
     expect(collection.reading('b/web', 'quick')).not.to.equal(undefined);
     await clock.advance(5_000);
     expect(collection.failure('a/web', 'slow-35')?.error.message).to.equal(
-      'Cannot query what slow-35 is within 5s: namespace a has the maximum of concurrent polls of this source',
+      'Cannot query what slow-35 is within 5s: namespace a has the maximum number of concurrent polls of this source',
     );
     expect(collection.failure('a/web', 'slow-0')?.error.message).to.equal(
       'Cannot query what slow-0 is: no response within 5s',
@@ -213,7 +213,7 @@ describe('Collection', () => {
         await clock.advance(10_000);
         return [collection.failure('next', 'next')?.error.message, ...source.requestedAtMs('next')];
       };
-      const busy = 'namespace a has the maximum of concurrent polls of this source';
+      const busy = 'namespace a has the maximum number of concurrent polls of this source';
       expect(await told(4999)).to.deep.equal(['Cannot query what next is: no response within 5s', 104_999]);
       expect(await told(30_000)).to.deep.equal([`Cannot query what next is within 5s: ${busy}`]);
     });

@@ -77,7 +77,7 @@ describe('PollLimits', () => {
     await clock.advance(TIMEOUT_MS);
     expect(errors()).to.deep.equal([
       'Cannot query hung 0: no response within 15s',
-      'Cannot query hung 2 within 15s: namespace hung has the maximum of concurrent polls of this source',
+      'Cannot query hung 2 within 15s: namespace hung has the maximum number of concurrent polls of this source',
     ]);
   });
 

@@ -295,7 +295,7 @@ describe('LeaderElection', () => {
     expect(stored?.spec.holderIdentity).to.equal('');
     expect(first.logger.lines.at(-2)).to.deep.include({
       level: 'error',
-      message: 'Leading failed; releasing lease',
+      message: 'Work of the leader failed; releasing lease',
     });
     await pass(5_000);
     expect(first.terms).to.equal(2);

@@ -125,7 +125,7 @@ describe('ScaleClient', () => {
       .catch((e: unknown) => e);
     expect(widget).to.be.instanceOf(UnscalableTarget).and.include({
       reason: 'UnknownKind',
-      message: 'Cannot scale example.com/v1 Widget default/web: its kind is not served',
+      message: 'Cannot scale example.com/v1 Widget default/web: the API server does not serve its kind',
     });
     const daemonSet = await scales.get({ ...WEB, kind: 'DaemonSet' }).catch((e: unknown) => e);
     expect(daemonSet).to.be.instanceOf(UnscalableTarget).and.include({

@@ -96,8 +96,11 @@ describe('parseFlags', () => {
     [['-v', '-1'], 'Invalid value "-1" for -v: must not be negative'],
     [['--v=9007199254740993'], 'Invalid value "9007199254740993" for --v: must be a whole number'],
     [['--insecure=maybe'], 'Invalid value "maybe" for --insecure: must be true or false'],
-    [['--timeout=5'], 'Invalid value "5" for --timeout: must be a duration with units, like 90s or 1m30s'],
-    [['--timeout=\n'], 'Invalid value "\\n" for --timeout: must be a duration with units, like 90s or 1m30s'],
+    [['--timeout=5'], 'Invalid value "5" for --timeout: must be a duration with units, such as 90s or 1m30s'],
+    [
+      ['--timeout=\n'],
+      'Invalid value "\\n" for --timeout: must be a duration with units, such as 90s or 1m30s',
+    ],
   ];
   for (const [argv, message] of refused) {
     it(`rejects ${JSON.stringify(argv.join(' '))} with a one-line message`, () =>

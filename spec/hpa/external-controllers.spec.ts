@@ -36,7 +36,7 @@ describe('ExternalControllers', () => {
       status: 'True',
       reason: 'AnotherControllerActs',
     });
-    expect(left.message).to.match(/^"kube-controller-manager" also writes the status of this HPA, .* 45s;/);
+    expect(left.message).to.match(/^"kube-controller-manager" also writes the status of this HPA\. .* 45s;/);
     expect(cluster.events.some((event) => event.startsWith('web AnotherControllerActs'))).to.equal(true);
     await cluster.elapse(25);
     expect(await cluster.replicas('web')).to.equal(4);
@@ -156,7 +156,7 @@ describe('reportExternalController', () => {
 
   it('names the other controller and the time limit, with the other conditions', () => {
     const message =
-      '"kube-controller-manager" also writes the status of this HPA, so this controller does not scale it until there has been no such write for 45s; disable one of the two controllers';
+      '"kube-controller-manager" also writes the status of this HPA. This controller does not scale the HPA until the other has written nothing for 45s; disable one of the two controllers';
     const hpa = { ...web, status: { desiredReplicas: 3, conditions: [ABLE] } };
     const { status, event } = at(60_000, hpa);
     expect(event).to.deep.equal({ type: 'Warning', reason: 'AnotherControllerActs', message });

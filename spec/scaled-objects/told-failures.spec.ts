@@ -50,7 +50,7 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     const forbidden =
       'Cannot read Secret default/x: forbidden; grant it with a Role in namespace "default" that allows get on secrets "x"';
     const noAudience =
-      'Cannot request a token of ServiceAccount default/worker: no audience is set by --bound-service-account-token-audience';
+      'Cannot request a token of ServiceAccount default/worker: --bound-service-account-token-audience is not set';
     for (const [name, cause] of [
       ['secret', forbidden],
       ['token', noAudience],

@@ -61,7 +61,7 @@ export class AccessTelemetry {
     });
     this.#refusedReviews = new Counter({
       name: 'apiserver_delegated_refused_reviews_total',
-      help: 'Number of requests that were refused because too many waited for reviews by the API server, by kind.',
+      help: 'Number of requests refused because too many others were waiting for a review by the API server, by kind of review.',
       labelNames: ['kind'],
       registers,
     });

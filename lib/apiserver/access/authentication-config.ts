@@ -109,8 +109,7 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
       const isRefused = error instanceof ApiError && (error.statusCode === 401 || error.statusCode === 403);
       if (isRefused && !isFailureTolerated) {
         throw new Error(
-          'Cannot read client CA configuration; grant role extension-apiserver-authentication-reader of namespace ' +
-            'kube-system, or set --authentication-tolerate-lookup-failure',
+          'Cannot read client CA configuration; grant Role extension-apiserver-authentication-reader in namespace kube-system, or set --authentication-tolerate-lookup-failure',
           { cause: error },
         );
       }

@@ -64,7 +64,7 @@ export class ReviewClient {
     this.#permits = new FairSemaphore(limits.underWay, { maxWaiting: limits.waiting });
     this.#failures = new FailureLog({
       logger,
-      failing: `Cannot get ${kind} response from the API server; refusing callers meanwhile`,
+      failing: `Cannot get ${kind} response from the API server; refusing requests until one succeeds`,
       recovered: `${kind}s succeed again`,
     });
   }

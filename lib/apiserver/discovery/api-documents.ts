@@ -70,7 +70,7 @@ export const META_SCHEMAS: Schemas = {
   },
   [META_SCHEMA.fields]: { description: 'A set of fields, as a tree of their names.', type: 'object' },
   ...LIST_META.definition,
-  [META_SCHEMA.managedFields]: objectOf('Which fields a manager of an object has set.', {
+  [META_SCHEMA.managedFields]: objectOf('The fields that one manager of an object has set.', {
     properties: {
       apiVersion: text('The API version that the names of the fields belong to.'),
       fieldsType: text('The format of the fields: always FieldsV1.'),
@@ -81,7 +81,7 @@ export const META_SCHEMAS: Schemas = {
       time: reference(META_SCHEMA.time, 'When the manager last changed which fields it has set.'),
     },
   }),
-  [META_SCHEMA.ownerReference]: objectOf('An owner of the object, which is removed with it.', {
+  [META_SCHEMA.ownerReference]: objectOf('An owner of the object. The object is deleted with its owner.', {
     required: ['apiVersion', 'kind', 'name', 'uid'],
     properties: {
       apiVersion: text('The API group and version of the owner.'),

@@ -160,7 +160,7 @@ export const API_RESOURCE_LIST = new MessageType<DiscoveredVersion>({
   fields: {
     groupVersion: field(TEXT, {
       number: 1,
-      description: 'The group and version that they are in.',
+      description: 'The group and version of the resources.',
       of: ({ groupVersion }) => groupVersion,
     }),
     resources: field(manyOf(API_RESOURCE, ATOMIC), {

@@ -63,10 +63,7 @@ export const OBJECT_META = new MessageType<ObjectMeta>({
         'The time after which the object is removed. Set when deletion is requested.',
       ),
     ),
-    deletionGracePeriodSeconds: absent(
-      10,
-      wholeNumber('Seconds that the object may take to terminate after deletion.'),
-    ),
+    deletionGracePeriodSeconds: absent(10, wholeNumber('Grace period of the deletion, in seconds.')),
     labels: field(sharedType(TEXTS), {
       number: 11,
       description: 'Keys and values to select the object by.',
@@ -97,7 +94,7 @@ export const OBJECT_META = new MessageType<ObjectMeta>({
     ),
     managedFields: absent(
       17,
-      listOf('Which manager has set which fields.', reference(META_SCHEMA.managedFields, undefined, {}), {
+      listOf('The fields that each manager has set.', reference(META_SCHEMA.managedFields, undefined, {}), {
         'x-kubernetes-list-type': 'atomic',
       }),
     ),
@@ -128,7 +125,7 @@ export const LIST_META = new MessageType<ListMeta>({
       number: 3,
       description:
         'The token of the next page, for an otherwise identical request. Absent on the last page. ' +
-        'The next page continues after the last object of this one, in the state at that time.',
+        'The next page starts after the last object of this page, and shows the objects as they are when it is requested.',
       isOptional: true,
       of: ({ continue: next = '' }) => next,
     }),

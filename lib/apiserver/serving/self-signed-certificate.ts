@@ -85,7 +85,7 @@ async function readOwnFile(
   if (uid !== (await ownUserId(path))) throw new Error(`${path} belongs to another user`);
   if (nlink > 1) throw new Error(`${path} has other hard links`);
   if (mode & (isSecret ? OTHERS_READ_OR_WRITE : OTHERS_WRITE)) {
-    throw new Error(`${path} may be ${isSecret ? 'read' : 'written'} by others`);
+    throw new Error(`${path} is ${isSecret ? 'readable' : 'writable'} by other users`);
   }
   if (size > MAX_BYTES) throw new Error(`${path} has more than ${MAX_BYTES} bytes`);
   return await file.readFile('utf8');

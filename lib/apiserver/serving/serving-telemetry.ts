@@ -66,7 +66,7 @@ export class ServingTelemetry {
     });
     new Gauge({
       name: 'apiserver_tls_handshakes',
-      help: 'Number of connections that are in the middle of their TLS handshake.',
+      help: 'Number of connections whose TLS handshake is in progress.',
       registers,
       collect() {
         this.set(counts.handshakes());
@@ -82,7 +82,7 @@ export class ServingTelemetry {
     });
     new Gauge({
       name: 'apiserver_waiting_responses',
-      help: 'Number of responses that wait until other responses release memory.',
+      help: 'Number of responses waiting for other responses to release memory.',
       registers,
       collect() {
         this.set(counts.waitingResponses());

@@ -9,9 +9,7 @@ export const generalFlags = {
   }),
   controllers: flag('controllers', texts, {
     default: ['*'],
-    description:
-      `Controllers to run, of ${CONTROLLER_NAMES.join(', ')}: * enables all that are on by default, NAME enables one, ` +
-      'and -NAME disables one. A controller whose kind the API server does not serve waits for it.',
+    description: `Controllers to run: ${CONTROLLER_NAMES.join(', ')}. * enables all that are on by default, NAME enables one, and -NAME disables one. A controller waits until the API server serves its kind.`,
     validate: (list) => {
       const selected = selectControllers(list);
       return typeof selected === 'string' ? selected : undefined;
@@ -24,7 +22,7 @@ export const generalFlags = {
   }),
   cronHpaTimeZone: flag('cron-hpa-time-zone', text, {
     default: 'UTC',
-    description: 'Time zone of cron jobs without timeZone, by its name in the IANA database.',
+    description: 'Time zone of cron jobs without timeZone, as a name of the IANA database.',
     validate: (name) => {
       try {
         TimeZone.named(name);
@@ -37,7 +35,7 @@ export const generalFlags = {
   kubeApiQps: flag('kube-api-qps', decimal, {
     default: 50,
     description:
-      'Maximum number of API server requests per second of the controllers. Reads of objects that triggers refer to have a separate limit of the same size. Namespaces are served round robin.',
+      'Maximum number of requests per second that the controllers send to the API server. Reads of objects that triggers refer to have a separate limit of the same size. Namespaces are served round robin.',
     validate: positive,
   }),
   kubeApiBurst: flag('kube-api-burst', integer, {
@@ -48,8 +46,7 @@ export const generalFlags = {
   dryRun: flag('dry-run', boolean, {
     default: false,
     description:
-      'Decide as usual and write nothing: no scales, objects, statuses, events or lease. Changes are logged once, and again ' +
-      'when they differ; decisions are at /debug/ and in series.',
+      'Decide as usual, but write nothing: no scales, objects, statuses, events or lease. A change is logged once, and again when it differs. /debug/ and the series show the decisions.',
   }),
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),

@@ -63,7 +63,7 @@ export const hpaFlags = {
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
     default: 0.1,
-    description: 'Relative deviation of a metric from its target within which nothing scales.',
+    description: 'Relative deviation of a metric from its target up to which the replicas do not change.',
     validate: notNegative,
   }),
   hpaCpuInitializationPeriodMs: flag('horizontal-pod-autoscaler-cpu-initialization-period', duration, {
@@ -73,8 +73,7 @@ export const hpaFlags = {
   }),
   hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
     default: 30_000,
-    description:
-      'Time after the start of a pod during which a change of its readiness counts as part of its startup.',
+    description: 'Time after the start of a pod during which it counts as starting if its readiness changes.',
     validate: notNegative,
   }),
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
@@ -111,12 +110,12 @@ export const hpaFlags = {
   autoMinReplicas: flag('auto-min-replicas', oneOf(...AUTO_MIN_MODES), {
     default: 'recommend',
     description:
-      'How the minReplicas that the load of the last seven days required are used, for HPAs without the annotation ' +
+      'Automatic minReplicas, computed from the load of the last seven days, for HPAs without the annotation ' +
       `${AUTO_MIN_REPLICAS}: recommend emits an event once a day, apply changes the HPA, never does nothing.`,
   }),
   autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
     default: ['7', '6', '5', '4', '3', '2', '1'],
-    description: 'Weights of the peaks of these seven days, latest first.',
+    description: 'Weights of the seven daily peaks that automatic minReplicas averages, latest day first.',
     validate: (weights) =>
       weights.length === 7 &&
       weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))

@@ -82,7 +82,7 @@ function additionalServers({
   const stray = [...tokenFiles.keys()].find((name) => !servers.has(name));
   if (stray !== undefined)
     throw new FlagError(
-      `--additional-prometheus-server-token-file names ${JSON.stringify(stray)}, which no --additional-prometheus-server does`,
+      `--additional-prometheus-server-token-file names ${JSON.stringify(stray)}, but no --additional-prometheus-server has this name`,
     );
   return new Map([...servers].map(([name, url]) => [name, { url, tokenFile: tokenFiles.get(name) }]));
 }
@@ -105,7 +105,7 @@ export function tlsFolders(
   if (stray === undefined) return folders;
   const names = known.join(', ') || 'none';
   throw new FlagError(
-    `--source-tls must name a source that another flag names (${names}), not ${JSON.stringify(stray)}`,
+    `--source-tls must name a source that another flag configures (${names}), not ${JSON.stringify(stray)}`,
   );
 }
 
@@ -137,17 +137,17 @@ export const metricsAdapterFlags = {
   }),
   metricsTtlMs: flag('metrics-ttl', duration, {
     default: 900_000,
-    description: 'Maximum age of a value; three intervals of its collector if that is shorter.',
+    description: 'Maximum age of a value, but no more than three intervals of its collector.',
     validate: positive,
   }),
   resourceUpdateIntervalMs: flag('resource-update-interval', duration, {
     default: 30_000,
-    description: 'How often HPAs are listed without permission to watch them.',
+    description: 'How often HPAs are listed if the permission to watch them is missing.',
     validate: atLeastOneSecond,
   }),
   disregardIncompatibleHpas: flag('disregard-incompatible-hpas', boolean, {
     default: false,
-    description: 'Do not report metrics with an unknown collector.',
+    description: 'Do not log errors of metrics with an unknown collector.',
   }),
   scalingSchedule: flag('scaling-schedule', boolean, {
     default: false,

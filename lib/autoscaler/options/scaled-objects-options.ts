@@ -19,7 +19,7 @@ export const scaledObjectsFlags = {
   kedaNamespace: flag('keda-namespace', text, {
     default: 'keda',
     description:
-      "Namespace of the lease operator.keda.sh of KEDA's operator. While it is held there, and for 60 s after its last renewal, the autoscaler does not scale ScaledObjects. If empty, the lease is not checked.",
+      "Namespace of the lease operator.keda.sh of KEDA's operator. While the operator holds the lease, and for 60 s after the last renewal, the autoscaler does not scale ScaledObjects. If empty, the lease is not checked.",
   }),
   kedaLeaseAllNamespaces: flag('keda-lease-all-namespaces', boolean, {
     default: false,
@@ -41,15 +41,13 @@ export const scaledObjectsFlags = {
   awsIdentityHosts: flag('aws-identity-hosts', texts, {
     default: [],
     description:
-      'Hosts that may receive the AWS identity of this program over HTTPS, in addition to endpoints of SQS, from triggers with identityOwner operator and an ' +
-      'awsEndpoint: names, *.suffix, addresses and CIDRs.',
+      'Hosts that triggers with identityOwner operator may set as awsEndpoint, in addition to endpoints of SQS. They receive the AWS identity of this program over HTTPS. Names, *.suffix, addresses and CIDRs.',
     validate: ruleBrokenByHosts,
   }),
   sharedServiceNamespaces: flag('shared-service-namespaces', texts, {
     default: [],
     description:
-      'Namespaces whose Services triggers of other namespaces may query with aggregateFromKubeServiceEndpoints; * for all. By default, triggers may query ' +
-      'only Services of their own namespace.',
+      'Namespaces that share their Services: with aggregateFromKubeServiceEndpoints, triggers of other namespaces may query these Services. * for all. By default, triggers may query only Services of their own namespace.',
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
@@ -78,7 +76,7 @@ export const scaledObjectsFlags = {
   boundServiceAccountTokenAudience: flag('bound-service-account-token-audience', text, {
     default: '',
     description:
-      'Audience of service account tokens for TriggerAuthentications, which are sent to servers of tenants; never one of the API server. Without it no tokens are requested.',
+      'Audience of service account tokens for TriggerAuthentications. Servers of tenants receive these tokens, so it must not be an audience of the API server. If empty, no tokens are requested.',
     validate: (audience) =>
       OF_API_SERVER.test(audience) ? 'must not be an audience of the API server' : undefined,
   }),

@@ -13,7 +13,7 @@ export const metricsSourceFlags = {
   }),
   prometheusServerTokenFile: flag('prometheus-server-token-file', text, {
     default: '',
-    description: 'File with a bearer token for it; reloaded on change.',
+    description: 'File with a bearer token for --prometheus-server; reloaded on change.',
   }),
   additionalPrometheusServer: flag('additional-prometheus-server', namedTexts, {
     default: [],
@@ -24,7 +24,8 @@ export const metricsSourceFlags = {
   }),
   additionalPrometheusServerTokenFile: flag('additional-prometheus-server-token-file', namedTexts, {
     default: [],
-    description: 'File with a bearer token for one of these, as NAME=PATH; reloaded on change.',
+    description:
+      'File with a bearer token for an additional Prometheus server, as NAME=PATH; reloaded on change.',
     validate: (entries) => firstBroken(entries, 'NAME=PATH', () => undefined),
   }),
   sourceTls: flag('source-tls', repeatedText, {
@@ -98,8 +99,7 @@ export const metricsSourceFlags = {
   allowedHosts: flag('allowed-hosts', texts, {
     default: [],
     description:
-      'Hosts that HPAs may query: names, *.suffix, addresses and CIDRs. By default any; loopback, link-local, ' +
-      'multicast and metadata addresses only when an address or CIDR names them.',
+      'Hosts that HPAs may query: names, *.suffix, addresses and CIDRs. By default, any host. Loopback, link-local, multicast and metadata addresses are allowed only if an address or CIDR lists them.',
     validate: ruleBrokenByHosts,
   }),
 };

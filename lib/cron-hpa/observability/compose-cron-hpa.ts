@@ -36,7 +36,7 @@ function jobFields(index: number): JobFields {
       name: `zone${n}`,
       label: 'Time zone',
       placeholder: 'Europe/Berlin',
-      hint: 'By default that of the autoscaler.',
+      hint: 'By default, the time zone of the autoscaler.',
     },
   };
 }
@@ -52,7 +52,7 @@ export async function composeCronHpa(
   const rows = Array.from({ length: MAX_JOBS }, (_, index) => jobFields(index));
   const isFilled = (row: JobFields) => Object.values(row).some((field) => values.text(field) !== '');
   const filled = rows.filter(isFilled);
-  if (filled.length === 0) values.report('job1', 'at least one job is needed');
+  if (filled.length === 0) values.report('job1', 'at least one job is required');
   const jobs = filled.map((row) => readJob(row, values));
   const { group, version, kind } = CRON_HPA;
   const manifest = {

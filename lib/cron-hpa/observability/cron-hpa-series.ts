@@ -31,7 +31,7 @@ export class CronHpaSeries {
     });
     new Gauge({
       name: 'cronhpa_objects',
-      help: 'CronHorizontalPodAutoscalers, by whether all jobs are scheduled and the target can be scaled',
+      help: 'CronHorizontalPodAutoscalers, by readiness: ready if all jobs are scheduled and the target can be scaled',
       labelNames: ['ready'],
       registers,
       collect() {

@@ -26,7 +26,7 @@ export function annotations(
           });
         });
       });
-      return found.length > 0 ? found : [ok('annotations', `those of ${hpas.length} HPAs are valid`)];
+      return found.length > 0 ? found : [ok('annotations', `${hpas.length} HPAs have valid annotations`)];
     },
   };
 }

@@ -41,20 +41,20 @@ export const HPA_DIAGNOSES = {
   'hpa-controlled-elsewhere': {
     title: 'Another controller manages an HPA',
     remedy:
-      'Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the one of this autoscaler with --controllers=*,-hpa: while MANAGER writes the status of NAME in NAMESPACE, this autoscaler does not scale it.',
+      'Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the HPA controller of this autoscaler with --controllers=*,-hpa. While MANAGER writes the status of NAME in NAMESPACE, this autoscaler does not scale it.',
   },
   'hpa-metrics-api-silent': {
     title: 'A metrics API that HPAs need does not respond',
     remedy:
-      'Check GROUP in `kubectl get apiservices` and the logs of its server: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
+      'Check GROUP in `kubectl get apiservices` and the logs of its server. HPAs that use its metrics do not scale down; HPAs that use only its metrics do not scale at all.',
   },
   'hpa-request-missing': {
     title: "Containers of an HPA's target have no requests for a resource",
     remedy:
-      'Set a request for RESOURCE on each container of TARGET (KIND in NAMESPACE), sidecars included, or with a LimitRange: utilization is relative to requests, so hpa NAME cannot evaluate the metric and does not scale down by any other. A target with averageValue needs no requests.',
+      'Set a request for RESOURCE on each container of TARGET (KIND in NAMESPACE), sidecars included, or with a LimitRange. Utilization is relative to requests: without them, HPA NAME cannot evaluate the metric and does not scale down. A target with averageValue needs no requests.',
   },
   'hpa-target-not-scalable': {
-    title: "An HPA's target is of a kind that cannot be scaled",
+    title: "The kind of an HPA's target cannot be scaled",
     remedy:
       'Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n NAMESPACE edit hpa NAME`, install the definition of KIND, or add the scale subresource to its CustomResourceDefinition.',
   },
@@ -71,7 +71,7 @@ export const HPA_DIAGNOSES = {
   'hpa-cannot-decide': {
     title: 'The metrics of an HPA cannot be evaluated',
     remedy:
-      'Check its metrics with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which has the values read for each metric. With a failing metric the HPA does not scale down; if all fail, it does not scale at all.',
+      'Check its metrics with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
   },
   'hpa-annotation-invalid': {
     title: 'An annotation of an HPA is invalid',

@@ -32,7 +32,7 @@ const WINDOW: Field = {
 };
 const LOW: Field = {
   ...{ name: 'low', label: 'Load at night, %', placeholder: '10' },
-  hint: 'Percentage of the load that maxReplicas carry at their targets. Used only for the chart.',
+  hint: 'Only for the chart: 100% is the load that maxReplicas pods serve at the targets of their metrics.',
 };
 const PEAK: Field = { name: 'peak', label: 'Load at the peak, %', placeholder: '90' };
 const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, WINDOW, LOW, PEAK];
@@ -92,7 +92,7 @@ function readManifest(values: FormValues) {
     ...(memory === undefined ? [] : [{ field: MEMORY.name, metric: resourceMetric('memory', memory) }]),
     ...(external ? [{ field: VALUE.name, metric: external }] : []),
   ];
-  if (parts.length === 0) values.report(CPU.name, 'at least one metric is needed');
+  if (parts.length === 0) values.report(CPU.name, 'at least one metric is required');
   const manifest = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
@@ -177,7 +177,7 @@ async function renderDay(
 ): Promise<Html> {
   const { minReplicas = 1, maxReplicas = 1 } = hpa.spec;
   if (maxReplicas > MAX_DRAWN_REPLICAS || minReplicas < 1)
-    return html`<p class="hint">A day is drawn for 1 to ${MAX_DRAWN_REPLICAS} replicas.</p>`;
+    return html`<p class="hint">The chart requires maxReplicas from 1 to ${MAX_DRAWN_REPLICAS}.</p>`;
   const decisions: PlayedDecision[] = [];
   let pods = PODS_PER_TURN;
   for (const decision of playScenario(parseScenario(dayScenario(hpa, load)))) {
@@ -194,7 +194,7 @@ async function renderDay(
   const replicas = decisions.map(({ atMs, replicasAfter }) => ({ atMs, value: replicasAfter }));
   const axes = { fromMs: 0, untilMs: DAY_MS };
   return html`<div class="charts">${replicaChart({ replicas, proposed, minReplicas, maxReplicas }, axes)}</div>
-<p class="hint">A simulated working day, decided every two minutes by the functions of the controller: at night ${load.low}% of the load that ${maxReplicas} replicas carry at their targets, at the peak ${load.peak}%. Pods are ready after 30 s. To play your own load, run <code>autoscaler explain-hpa</code>.</p>`;
+<p class="hint">A simulated working day. The load is ${load.low}% at night and ${load.peak}% at the peak; 100% is the load that ${maxReplicas} replicas serve at the targets of their metrics. Every two minutes the functions of the controller decide, and new pods are ready after 30 s. To simulate your own load, run <code>autoscaler explain-hpa</code>.</p>`;
 }
 
 /** A scenario as \`explain-hpa\` reads it; each metric has the same share of its load. */

@@ -96,8 +96,9 @@ export function explainMetric(
 const WHY: Readonly<Record<ProposalReason, string>> = {
   'off-target': 'outside the tolerance',
   'within-tolerance': 'within the tolerance, no change',
-  'direction-uncertain': 'with assumed values of other pods it would scale in the other direction, no change',
-  'count-uncertain': 'the number of counted pods would scale in the other direction, no change',
+  'direction-uncertain':
+    'no change, because with assumed values of the other pods it would scale in the other direction',
+  'count-uncertain': 'no change, because the ratio times the counted pods would scale in the other direction',
 };
 
 /** Formats the current value of a metric: `45% (360m)`, `12`. */

@@ -44,7 +44,7 @@ const PERSIST_INTERVAL_MS = 600_000;
 const QUERY_INTERVAL_MS = 900_000;
 
 const WITHOUT_WEEK =
-  'Cannot read the week before an HPA was first observed from Prometheus; automatic minReplicas starts from the observed days, and the query is retried every 15 minutes';
+  'Cannot read the past week of an HPA from Prometheus; automatic minReplicas uses only the days since this process first observed the HPA, and the query is retried every 15 minutes';
 
 /** Caches the weeks of HPAs for one leadership term, and persists them for the next. */
 export class PersistedWeeks {
@@ -63,7 +63,7 @@ export class PersistedWeeks {
       logger: options.logger,
       failing: WITHOUT_WEEK,
       lineOf: () => ({ level: 'warning', message: WITHOUT_WEEK }),
-      recovered: 'Prometheus again returns the week before an HPA was first observed',
+      recovered: 'Queries of Prometheus for the past week of HPAs succeed again',
     });
   }
 

@@ -62,8 +62,10 @@ export function judgeWeek(input: JudgementInput): WeekJudgement {
   const to = Math.min(wanted, bound ?? from, maxReplicas);
   if (to !== from) return { kind: 'change', ...highest, to };
   const isUnasked = bound === undefined && wanted > from;
-  const more = isUnasked ? `, and the annotation ${AUTO_MIN_HIGHEST} that allows raising it is not set` : '';
-  return { kind: 'unchanged', why: `the week recommends ${highest.to}${more}` };
+  const more = isUnasked
+    ? `, and the annotation ${AUTO_MIN_HIGHEST}, which allows raising it, is not set`
+    : '';
+  return { kind: 'unchanged', why: `the load of the last week recommends ${highest.to}${more}` };
 }
 
 function neededBy(
@@ -78,7 +80,7 @@ function neededBy(
     weight += weights[index] ?? 0;
     count++;
   });
-  if (count < MIN_DAYS) return `${metric} has data of ${count} whole days, ${MIN_DAYS} are required`;
+  if (count < MIN_DAYS) return `${metric} has data for ${count} whole days, but ${MIN_DAYS} are required`;
   const mean = sum / weight;
   const peaks = days.map((peak) => peak && onMinimum(peak, minReplicas));
   const to = Math.max(1, Math.ceil((minReplicas * mean) / target - PRECISION));

@@ -186,12 +186,12 @@ function addGauges(registers: Registry[], decisions: DecisionLog): void {
     });
   since(
     'autoscaler_hpa_metric_missing_since_timestamp_seconds',
-    'Unix time since when a metric of an HPA cannot be read; absent while all can be read',
+    'Unix time from which a metric of an HPA cannot be read; absent while all metrics can be read',
     'missingSinceMs',
   );
   since(
     'autoscaler_hpa_at_max_since_timestamp_seconds',
-    'Unix time since when an HPA proposes its maximum of replicas; absent otherwise',
+    'Unix time from which an HPA proposes maxReplicas; absent while it proposes fewer',
     'atMaxSinceMs',
   );
 }

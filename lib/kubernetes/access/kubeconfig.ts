@@ -88,7 +88,7 @@ export async function readCurrentContext(path: string): Promise<CurrentContext> 
   const entry = kubeconfig.users?.find((one) => one.name === context.user);
   if (context.user && !entry) throw new Error(`user "${userName}" of context "${name}" not found`);
   const user: KubeconfigUser = entry?.user ?? {};
-  if (user.as) throw new Error(`impersonation, as of user "${userName}", is not supported`);
+  if (user.as) throw new Error(`user "${userName}" uses impersonation, which is not supported`);
   const proxyUrl = cluster['proxy-url'];
   return {
     server: urlOf(cluster.server, `server of cluster "${clusterName}"`),

@@ -277,7 +277,7 @@ function versionsOf(path: string, response: unknown): DiscoveredVersion[] {
 
 function readDiscovery<S extends z.ZodType>(schema: S, path: string, response: unknown): z.output<S> {
   try {
-    return readAs(schema, 'what is served', response);
+    return readAs(schema, 'the discovery response', response);
   } catch (cause) {
     throw new MalformedResponse(`Cannot read discovery at ${path}`, { cause });
   }

@@ -32,7 +32,7 @@ const METRIC_SCHEMA = {
 
 const ATOMIC = { 'x-kubernetes-list-type': 'atomic' };
 const SELECTOR = reference(LABEL_SELECTOR, 'The label selector of the metric.');
-const WINDOW = wholeNumber('The window, in seconds before the timestamp, of the value.');
+const WINDOW = wholeNumber('Length of the window that the value covers, in seconds before the timestamp.');
 const VALUE: Schemas = {
   timestamp: reference(META_SCHEMA.time, 'The time of the measurement.'),
   value: reference(META_SCHEMA.quantity, 'The value of the metric.'),
@@ -51,14 +51,14 @@ const SHARED: Schemas = {
     },
     extensions: { 'x-kubernetes-map-type': 'atomic' },
   }),
-  [LABEL_SELECTOR]: objectOf('A label selector; all of its requirements must be satisfied.', {
+  [LABEL_SELECTOR]: objectOf('A label selector. All requirements must be satisfied.', {
     properties: {
-      matchExpressions: listOf('Requirements of labels.', reference(REQUIREMENT, undefined, {}), ATOMIC),
+      matchExpressions: listOf('Requirements for labels.', reference(REQUIREMENT, undefined, {}), ATOMIC),
       matchLabels: mapOf('Required values by label.', ANY_TEXT),
     },
     extensions: { 'x-kubernetes-map-type': 'atomic' },
   }),
-  [REQUIREMENT]: objectOf('A requirement of a label.', {
+  [REQUIREMENT]: objectOf('A requirement for a label.', {
     required: ['key', 'operator'],
     properties: {
       key: text('The key of the label.'),
@@ -177,7 +177,7 @@ export const EXTERNAL_METRIC_PATHS: readonly DescribedPath[] = [
     // Kubernetes describes the metric as the resource, with a name that is not in the path.
     parameters: [
       NAMESPACE,
-      pathParameter('name', 'Not in the path: the metric takes the place of the resource.'),
+      pathParameter('name', 'Not in the path: the name of the metric replaces the resource.'),
     ],
   },
 ];

@@ -12,9 +12,7 @@ const settings = z.object({
   hostnames: list(/^[a-zA-Z0-9.-]{1,253}$/, 'host names separated by commas').describe(
     'Host names, separated by commas.',
   ),
-  weight: numberIn(0, 100)
-    .optional()
-    .describe('Share of the requests that counts, in per cent; by default 100.'),
+  weight: numberIn(0, 100).optional().describe('Percentage of the requests to count; by default 100.'),
 });
 
 /** Requests per second to hosts, from Prometheus, for an External metric. */

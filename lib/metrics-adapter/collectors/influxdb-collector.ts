@@ -33,8 +33,8 @@ const VALUE_COLUMNS = ['metricvalue', '_value'];
 const settings = z.object({
   query: text
     .optional()
-    .describe('The query in Flux; the first row counts, by its column `metricvalue` or `_value`.'),
-  'query-name': text.optional().describe('Name of the setting that has the query, instead of `query`.'),
+    .describe('The query in Flux. The value is the column `metricvalue` or `_value` of the first row.'),
+  'query-name': text.optional().describe('Name of the setting that contains the query, instead of `query`.'),
   address: sourceUrl.optional().describe('URL of the server; requires `token` and `org`.'),
   token: z
     .string()

@@ -38,7 +38,7 @@ const settings = z.object({
   path: z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x3e\x40-\x7e]*$/.test(value), {
-      error: 'must be a path of at most 1024 characters, with special ones percent-encoded',
+      error: 'must be a path of at most 1024 characters, with special characters percent-encoded',
     })
     .default('')
     .describe('Path of the document; by default `/`.'),
@@ -48,18 +48,18 @@ const settings = z.object({
   'raw-query': z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x7e]*$/.test(value), {
-      error: 'must be a query of at most 1024 characters, with special ones percent-encoded',
+      error: 'must be a query of at most 1024 characters, with special characters percent-encoded',
     })
     .default('')
     .describe('Query of the URL, without the `?`.'),
   'request-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
     .describe(
-      'Timeout of a pod; by default 15s, or two intervals if that is shorter. 0 is the maximum, 60s.',
+      'Timeout of a pod; by default 15s, or two intervals if that is shorter. 0 means the maximum, 60s.',
     ),
   'connect-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
-    .describe('Timeout of connecting to a pod; by default 15s. 0 is the maximum, 60s.'),
+    .describe('Timeout for connecting to a pod; by default 15s. 0 means the maximum, 60s.'),
   'min-pod-ready-age': duration(0, DAY_MS)
     .optional()
     .describe('Pods that have been ready for a shorter time are not queried.'),

@@ -24,8 +24,8 @@ interface PrometheusCollectorOptions {
 }
 
 const settings = z.object({
-  query: text.optional().describe('The query in PromQL; its first sample counts.'),
-  'query-name': text.optional().describe('Name of the setting that has the query, instead of `query`.'),
+  query: text.optional().describe('The query in PromQL. The value is the first sample of the result.'),
+  'query-name': text.optional().describe('Name of the setting that contains the query, instead of `query`.'),
   'prometheus-server': sourceUrl
     .optional()
     .describe('URL of the server, with user and password if it needs them.'),

@@ -28,7 +28,7 @@ const settings = z.object({
   backend: text
     .optional()
     .describe(
-      'The backend, if requests are distributed to several; also possible after a comma in the name of the metric.',
+      'The backend, if requests are distributed to several. It can also follow the name of the metric, after a comma.',
     ),
 });
 
@@ -202,5 +202,5 @@ function weightsIn(name: string, text: string): Readonly<Record<string, number>>
   } catch {
     // as for one that is too long
   }
-  throw new Error(`annotation ${name} must be a JSON object of backends and their per cent`);
+  throw new Error(`annotation ${name} must be a JSON object of backends and percentages`);
 }

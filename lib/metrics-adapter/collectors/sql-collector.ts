@@ -18,7 +18,9 @@ export interface SqlCollectorOptions {
 
 const settings = z.object({
   source: text.describe('Name of a database of `--sql-source`.'),
-  query: text.describe('The query: one number, or rows of labels and a number, all of which are served.'),
+  query: text.describe(
+    'The query. It returns one number, or rows of labels and a number; all rows are served.',
+  ),
 });
 
 /** SQL queries of configured databases: one number, or rows of labels and a number. */

@@ -22,7 +22,7 @@ const settings = z.object({
   key: text.optional().describe('Key of the value, if the check has several.'),
   duration: duration(1_000, MAX_DURATION_MS)
     .optional()
-    .describe('Age of the oldest data point that counts; by default 10m.'),
+    .describe('Maximum age of a data point; by default 10m.'),
   aggregators: list(AGGREGATOR, `some of ${ZMON_AGGREGATORS.join(', ')}`)
     .refine((names) => names.length <= MAX_AGGREGATORS, { error: `must be at most ${MAX_AGGREGATORS}` })
     .optional()

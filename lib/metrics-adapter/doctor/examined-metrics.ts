@@ -167,7 +167,7 @@ export const METRICS_DIAGNOSES = {
       'Set --prometheus-server of the autoscaler, for all HPAs, or the annotation that the finding names, for HPA NAME only: `kubectl -n NAMESPACE edit hpa NAME`.',
   },
   'metric-misnamed': {
-    title: 'The annotations of an HPA configure a metric of another name than its spec',
+    title: 'The annotations and the spec of an HPA name different metrics',
     remedy:
       'Use the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. The annotations configure CONFIGURED, which no metric uses, and nothing collects ASKED; if another provider serves ASKED, remove the annotations.',
   },

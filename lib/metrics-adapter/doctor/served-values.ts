@@ -56,7 +56,7 @@ async function examineMetric(
       ? note(subjectOf(one), 'not served, since its source returns no result')
       : failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
   const path = await pathOf(context, one, version);
-  if (path === undefined) return note(subjectOf(one), 'the kind of its object is not served');
+  if (path === undefined) return note(subjectOf(one), 'the API server does not serve the kind of its object');
   try {
     const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
     const [first] = Array.isArray(items) ? items : [];

@@ -62,7 +62,7 @@ export function metricsAdapterSeries({
   });
   const requests = new Counter({
     name: 'autoscaler_source_requests_total',
-    help: 'Number of queries by host or name of the source, for the first 100; all others are "other".',
+    help: 'Number of queries by host or name of the source. Sources after the first 100 count as "other".',
     labelNames: ['source', 'result'],
     registers,
   });
@@ -100,7 +100,7 @@ export function metricsAdapterSeries({
   );
   gauge(
     'autoscaler_collected_metrics_failing',
-    'Metrics of HPAs whose last query failed.',
+    'Number of collected metrics for which the last query failed.',
     countOf(({ error }) => error !== undefined),
   );
   gauge(

@@ -183,8 +183,8 @@ function lostTo(owner: string, metric: HpaMetric): Error {
   const { kind = '', name = '' } = metric.describedObject ?? {};
   return new Error(
     metric.type === 'External'
-      ? `${nameOfMetric(metric)} is already collected by another query, of HPA ${owner}; autoscalers would add both, so rename it`
-      : `The metric of ${kind} ${name} is already collected by another query, or divided by other replicas, of HPA ${owner}; requests cannot distinguish them`,
+      ? `HPA ${owner} already collects ${nameOfMetric(metric)} by another query. Rename one of the two: an autoscaler would add their values`
+      : `HPA ${owner} already collects the metric of ${kind} ${name} by another query, or divides it by the replicas of another target. Requests cannot distinguish the two`,
   );
 }
 

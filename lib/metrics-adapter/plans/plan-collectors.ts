@@ -76,11 +76,11 @@ function unusedConfigs(
       const configured = `Annotations configure ${name}, which no metric of the HPA uses`;
       const meant = someOf(unclaimed.filter((metric) => metric.type === type).map(nameOfMetric));
       if (meant) {
-        const error = new Error(`${configured}; nothing collects ${meant}, which it uses`);
+        const error = new Error(`${configured}; the HPA uses ${meant}, which nothing collects`);
         return { metric: shown(name), error, meant };
       }
       const error = new Error(
-        `${configured}; it uses ${someOf([...requested]) || 'no metric but of resources'}`,
+        `${configured}; the HPA uses ${someOf([...requested]) || 'only resource metrics'}`,
       );
       return { metric: shown(name), error, isQuiet: true };
     });
@@ -162,7 +162,7 @@ function meantOtherwise({ type }: HpaMetric, perReplica: Setting | undefined): r
   if (type !== 'Object') return [`${place} has no effect for a metric of type ${type}`];
   return /^(false|no|off|0)$/i.test(value.trim())
     ? [
-        `${place} divides the value whatever it is set to, also to ${JSON.stringify(value)}: remove it to leave the value undivided`,
+        `${place} divides the value even if it is ${JSON.stringify(value)}; to use the value undivided, remove the setting`,
       ]
     : [];
 }

@@ -1,11 +1,11 @@
 import type { ScaledHpa } from '../collected-metrics.ts';
 import type { CollectedHpa, CollectedMetric } from './collected-hpa.ts';
 
-const END = ' samples, of which the first counts';
+const END = ' samples; the first is used';
 
 /** In notes of a reading. */
 export function severalSamples(count: number): string {
-  return `The query gives ${count}${END}`;
+  return `The query returned ${count}${END}`;
 }
 
 /** The note of a reading with several samples; `undefined` for one sample. */

@@ -128,7 +128,7 @@ export const REASONS = {
     remedy: NEXT_RESPONSE,
   },
   IncompletePod: {
-    meaning: 'The kubelet lacks data of a container, so a sum would be too small.',
+    meaning: 'The kubelet has no data for a container, so the sum for the pod would be too small.',
     remedy: RESTART_RUNTIME,
   },
   NoContainers: {

@@ -175,12 +175,14 @@ export function explainHistory(
     const forMs = Math.round((record.receivedAtMs - context.receivedAtMs) / 1000) * 1000;
     return {
       code: 'SamplingStopped',
-      message: `the last sample of ${of} is of ${at}; the kubelet has returned it for ${formatDuration(forMs)}`,
+      message: `the last sample of ${of} was taken at ${at}; the kubelet has returned it for ${formatDuration(forMs)}`,
     };
   }
   const spanMs = oldest && newest ? newest.takenAtMs - oldest.takenAtMs : 0;
   const available =
-    readings.length > 1 ? `its readings are ${formatDuration(spanMs)} apart` : `it has one reading, of ${at}`;
+    readings.length > 1
+      ? `its readings are ${formatDuration(spanMs)} apart`
+      : `it has one reading, taken at ${at}`;
   return {
     code: 'WaitingForSecondReading',
     message: `${of} waits for another reading: ${available}; CPU usage requires two readings at least ${formatDuration(MIN_WINDOW_MS)} apart`,

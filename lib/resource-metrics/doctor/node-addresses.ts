@@ -35,7 +35,7 @@ export const nodeAddresses: Check<DoctorContext> = {
         useNodeStatusPort && node.kubeletPort !== undefined ? "the node's status" : '--kubelet-port';
       return ok(
         subject,
-        `${formatAddress(target)}: ${type} is its first type of ${preferred}; port from ${port}`,
+        `${formatAddress(target)}: its ${type}, the first match of ${preferred}; port from ${port}`,
       );
     });
   },

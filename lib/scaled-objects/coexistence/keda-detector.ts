@@ -186,7 +186,7 @@ export class KedaDetector {
   }
 
   #recordEvent(kind: string, object: KubernetesObject, evidence: string): void {
-    const message = `Another operator manages this object (${evidence}); the autoscaler does not scale it until that ends. Run only one of the two`;
+    const message = `Another operator manages this object (${evidence}); the autoscaler does not scale it until the other operator stops. Run only one of the two`;
     eventsOf(object, kind, this.#options.events).warning(REASON, message);
   }
 

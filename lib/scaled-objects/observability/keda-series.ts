@@ -69,9 +69,13 @@ const FAMILIES: readonly Family[] = [
       for (const one of report.observed) yield* emptyResponses(report, one);
     },
   ),
-  counter('keda_scaler_http_requests_total', 'HTTP requests of a trigger by status', function* (report) {
-    for (const one of report.observed) yield* httpRequests(report, one);
-  }),
+  counter(
+    'keda_scaler_http_requests_total',
+    'HTTP requests that a trigger sends, by response status',
+    function* (report) {
+      for (const one of report.observed) yield* httpRequests(report, one);
+    },
+  ),
   gauge(
     'keda_scaled_object_paused',
     'Whether a ScaledObject is paused (1) or not (0)',

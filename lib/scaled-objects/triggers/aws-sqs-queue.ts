@@ -38,7 +38,7 @@ const parameters = z.object({
   }),
   activationQueueLength: parameter(integer.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   awsRegion: parameter(text, {
@@ -48,7 +48,7 @@ const parameters = z.object({
   awsEndpoint: parameter(text.optional(), {
     from: METADATA,
     description:
-      'URL of the endpoint instead of that of the region; with identityOwner operator, an endpoint of SQS or of --aws-identity-hosts.',
+      'URL of an endpoint, instead of the one of the region. With identityOwner operator, it must be an endpoint of SQS or a host of --aws-identity-hosts.',
   }),
   scaleOnInFlight: parameter(boolean.default(true), {
     from: METADATA,

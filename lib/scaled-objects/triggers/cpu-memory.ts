@@ -11,7 +11,7 @@ const parameters = z.object({
   }),
   containerName: parameter(text.optional(), {
     from: METADATA,
-    description: 'Container whose usage counts. By default all containers of the pod.',
+    description: 'Container to measure. By default, all containers of the pod.',
   }),
   type: parameter(text.optional(), {
     from: METADATA,

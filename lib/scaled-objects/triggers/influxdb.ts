@@ -17,7 +17,7 @@ const parameters = z.object({
   query: parameter(text, {
     from: METADATA,
     description:
-      'Flux for version 2, whose first row counts; for version 3 in the language of queryType, whose last row counts.',
+      'The query: for version 2 in Flux, with the value in the first row; for version 3 in the language of queryType, with the value in the last row.',
   }),
   influxVersion: parameter(oneOf('2', '3').default('2'), {
     from: METADATA,
@@ -48,7 +48,7 @@ const parameters = z.object({
   }),
   activationThresholdValue: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   unsafeSsl: UNSAFE_SSL,

@@ -14,7 +14,7 @@ const parameters = z.object({
   }),
   activationValue: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   groupByNode: parameter(boolean.default(false), {

@@ -43,7 +43,7 @@ const parameters = z.object({
   targetValue: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
   activationTargetValue: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   format: parameter(oneOf(...VALUE_FORMATS).default('json'), {
@@ -56,19 +56,20 @@ const parameters = z.object({
   aggregateFromKubeServiceEndpoints: parameter(boolean.default(false), {
     from: METADATA,
     description:
-      'Whether to query all ready endpoints of the Service in the host of the URL and aggregate their values. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
+      'Whether to query all ready endpoints of the Service that the URL names, and aggregate their values. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
     default: 'false',
   }),
   aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
     from: METADATA,
-    description: `Aggregation of several endpoints: ${AGGREGATIONS.join(', ')}. For sum and max all must respond.`,
+    description: `Aggregation of several endpoints: ${AGGREGATIONS.join(', ')}. sum and max require a response from every endpoint.`,
     default: 'average',
   }),
   ...HTTP_AUTHENTICATION,
   apiKey: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
     isSecret: true,
-    description: 'API key for authMode apiKey. In the metadata, all readers of the object see it.',
+    description:
+      'API key for authMode apiKey. If it is in the metadata, everyone who can read the object sees it.',
   }),
   method: parameter(oneOf('header', 'query').default('header'), {
     from: ['metadata', 'authentication'],

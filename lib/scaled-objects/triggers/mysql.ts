@@ -30,7 +30,7 @@ const parameters = z.object({
   queryValue: parameter(float, { from: METADATA, description: 'Target value per replica.' }),
   activationQueryValue: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   metricName: parameter(text.optional(), { from: METADATA, description: 'Ignored.' }),

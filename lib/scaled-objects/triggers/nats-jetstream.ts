@@ -28,7 +28,7 @@ const parameters = z.object({
     description: 'Account of the stream, by name or ID; `$G` for a server without accounts. Required.',
   }),
   stream: parameter(text, { from: METADATA, description: 'Stream.' }),
-  consumer: parameter(text, { from: METADATA, description: 'Consumer whose lag is the value.' }),
+  consumer: parameter(text, { from: METADATA, description: 'The consumer. Its lag is the value.' }),
   lagThreshold: parameter(integer.default(10), {
     from: METADATA,
     description: 'Target number of messages per replica.',
@@ -36,7 +36,7 @@ const parameters = z.object({
   }),
   activationLagThreshold: parameter(integer.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   useHttps: parameter(boolean.default(false), {

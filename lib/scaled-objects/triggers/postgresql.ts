@@ -22,7 +22,7 @@ const parameters = z.object({
   }),
   activationTargetQueryValue: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   connection: parameter(text.optional(), {

@@ -32,7 +32,7 @@ const parameters = z.object({
   threshold: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
   activationThreshold: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   queryParameters: parameter(keyValues.optional(), {

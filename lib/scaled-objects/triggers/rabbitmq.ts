@@ -47,7 +47,7 @@ export const RABBITMQ_CONNECTION = {
   }),
   protocol: parameter(oneOf('auto', 'amqp', 'http').default('auto'), {
     from: ['metadata', 'authentication'],
-    description: 'amqp, http, or auto: by the scheme of the host.',
+    description: 'amqp, http, or auto, which selects by the scheme of the host.',
     default: 'auto',
   }),
   vhostName: parameter(text.optional(), {
@@ -91,7 +91,7 @@ const parameters = z.object({
   }),
   activationValue: parameter(float.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   useRegex: parameter(boolean.default(false), {
@@ -145,7 +145,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
     types: ['rabbitmq'],
     scalerName: () => 'rabbitMQScaler',
     description:
-      'The messages of a RabbitMQ queue, by AMQP, or by the management plugin, which also has rates and several queues.',
+      'The messages in a RabbitMQ queue, read over AMQP or the management API. The management API also has rates, and reads several queues.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);

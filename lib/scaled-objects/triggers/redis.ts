@@ -58,7 +58,7 @@ export const REDIS_CONNECTION = {
   keyPassword: secret('Passphrase of the key.'),
   sentinelMaster: parameter(text.optional(), {
     from: ADDRESS,
-    description: 'Name of the master in the sentinels; required for them.',
+    description: 'Name of the master that the sentinels monitor; required for sentinels.',
   }),
   sentinelUsername: parameter(text.optional(), {
     from: ADDRESS,
@@ -80,7 +80,7 @@ const listParameters = z.object({
   }),
   activationListLength: parameter(integer.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active.',
+    description: 'The trigger is active above this value.',
     default: '0',
   }),
   ...REDIS_CONNECTION,
@@ -149,7 +149,7 @@ const streamParameters = z.object({
   }),
   activationLagCount: parameter(integer.default(0), {
     from: METADATA,
-    description: 'Above this the trigger is active, for each of the three values.',
+    description: 'The trigger is active if one of the three values is above this.',
     default: '0',
   }),
   ...REDIS_CONNECTION,

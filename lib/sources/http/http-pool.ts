@@ -172,7 +172,7 @@ export function boundReads(socket: Socket, bound: WireBound): Socket {
     const piece: Buffer | null = size === 0 ? read() : read(size);
     bound.leftBytes -= piece?.length ?? 0;
     if (bound.leftBytes >= 0) return piece;
-    socket.destroy(new Error('the response exceeds twice its size limit on the wire'));
+    socket.destroy(new Error('the transfer of the response exceeds twice its size limit'));
     return null;
   };
   return socket;

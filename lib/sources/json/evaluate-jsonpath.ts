@@ -67,7 +67,7 @@ function evaluateOperand(expression: Expression, context: Context): Operand {
       return findNodes(expression.path, context);
     case 'call': {
       const apply = functions.get(expression.name);
-      if (!apply) throw new Error(`there is no function ${expression.name}`);
+      if (!apply) throw new Error(`unknown function ${expression.name}`);
       return apply(evaluateOperand(expression.argument, context), context.budget);
     }
     case 'unary':
@@ -95,7 +95,7 @@ function evaluateBinary(
       : isTrue(evaluateOperand(right, context), context.budget);
   }
   const apply = operators.get(operator);
-  if (!apply) throw new Error(`there is no operator ${operator}`);
+  if (!apply) throw new Error(`unknown operator ${operator}`);
   return apply(
     toJson(evaluateOperand(left, context)),
     toJson(evaluateOperand(right, context)),

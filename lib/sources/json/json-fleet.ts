@@ -73,12 +73,13 @@ export class JsonFleet {
     const failures = results.filter((result) => 'error' in result);
     const [first] = failures;
     if (first && samples.length === 0)
-      throw new Error(`None of ${members.length} has a value; the first is ${first.name}`, {
+      throw new Error(`None of ${members.length} pods has a value; first failure: ${first.name}`, {
         cause: first.error,
       });
     for (const { name, error } of failures.slice(0, MAX_NOTED))
       request.note?.(`${name} has no value: ${describeError(error)}`);
-    if (failures.length > MAX_NOTED) request.note?.(`${failures.length} of ${members.length} have no value`);
+    if (failures.length > MAX_NOTED)
+      request.note?.(`${failures.length} of ${members.length} pods have no value`);
     return samples;
   }
 

@@ -282,7 +282,7 @@ class Scanner {
     this.#at++;
     let text = '';
     while (this.next !== quote) {
-      if (this.isAtEnd) this.fail(`the end of a text in ${quote}`);
+      if (this.isAtEnd) this.fail(`a closing ${quote}`);
       if (this.next === '\\') this.#at++;
       text += this.next;
       this.#at++;

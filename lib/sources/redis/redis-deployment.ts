@@ -57,7 +57,7 @@ async function tryAddresses<R>(
   signal: AbortSignal,
   run: (at: RedisAddress) => Promise<R>,
 ): Promise<R> {
-  let last: unknown = new Error('there is no address');
+  let last: unknown = new Error('the list of addresses is empty');
   for (const at of addresses) {
     try {
       return await run(at);

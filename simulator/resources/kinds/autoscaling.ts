@@ -37,7 +37,7 @@ const rules = (direction: string) =>
         'One rule.',
         {
           type: text('Pods or Percent.', { enum: ['Pods', 'Percent'] }),
-          value: integer('How many pods or per cent.', { minimum: 1 }),
+          value: integer('Number of pods, or a percentage.', { minimum: 1 }),
           periodSeconds: integer('In which time.', { minimum: 1, maximum: 1800 }),
         },
         { required: ['type', 'value', 'periodSeconds'] },

@@ -118,7 +118,7 @@ describe('ReviewClient', () => {
     reviews.response = () => 'fine';
     for (let count = 0; count < 3; count++) await reviews.client.review('/reviews', {}, { flow: 'a' });
     expect(reviews.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['error', 'Cannot get Review response from the API server; refusing callers meanwhile'],
+      ['error', 'Cannot get Review response from the API server; refusing requests until one succeeds'],
       ['info', 'Reviews succeed again'],
     ]);
   });

@@ -146,12 +146,12 @@ describe('loadOrMakeCertificate', () => {
       await place.remakes(planted, 'has other hard links');
     });
 
-    it(`serves with no pair of which ${name} may be written by others`, async () => {
+    it(`serves with no pair of which ${name} is writable by other users`, async () => {
       await using place = await setUp();
       const planted = await place.make();
       await place.keep(planted);
       await chmod(join(place.certDir, name), 0o620);
-      await place.remakes(planted, 'by others');
+      await place.remakes(planted, 'by other users');
     });
 
     it(`serves with no pair of which ${name} belongs to another user`, async function () {
@@ -169,7 +169,7 @@ describe('loadOrMakeCertificate', () => {
     const known = await place.make();
     await place.keep(known);
     await chmod(place.key, 0o644);
-    await place.remakes(known, 'may be read by others');
+    await place.remakes(known, 'is readable by other users');
     expect((await lstat(place.key)).mode & 0o777).to.equal(0o600);
   });
 

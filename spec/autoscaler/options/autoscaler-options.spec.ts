@@ -73,7 +73,7 @@ describe('parseAutoscalerOptions', () => {
     [['--additional-prometheus-server-token-file=eu'], 'must be NAME=PATH'],
     [
       ['--additional-prometheus-server-token-file=eu=/token'],
-      'names "eu", which no --additional-prometheus-server does',
+      'names "eu", but no --additional-prometheus-server has this name',
     ],
     [['--scaling-schedule-ramp-steps=0'], 'must be above 0'],
     [['--scaling-schedule-default-time-zone=Mars'], 'must be a time zone'],
@@ -84,9 +84,9 @@ describe('parseAutoscalerOptions', () => {
     [['--source-tls=prometheus'], 'must be NAME=FOLDER'],
     [
       ['--prometheus-server=https://p', '--source-tls=influxdb=/tls'],
-      'must name a source that another flag names (prometheus), not "influxdb"',
+      'must name a source that another flag configures (prometheus), not "influxdb"',
     ],
-    [['--source-tls=prometheus/eu=/tls'], 'must name a source that another flag names (none)'],
+    [['--source-tls=prometheus/eu=/tls'], 'must name a source that another flag configures (none)'],
     [
       ['dctor', '--namespace=shop'],
       'unknown command autoscaler "dctor": must be doctor, explain-hpa, or none to run it',

@@ -196,7 +196,7 @@ describe('cronHpaDoctor', () => {
     ]);
     expect(findings.filter(({ status }) => status === 'failed').map(({ seen }) => seen)).to.deep.equal([
       'Deployment "gone" not found',
-      'Cannot scale shop.example/v1 Till default/one: its kind is not served',
+      'Cannot scale shop.example/v1 Till default/one: the API server does not serve its kind',
       'Cannot scale v1 ConfigMap default/one: configmaps have no scale subresource',
     ]);
   });

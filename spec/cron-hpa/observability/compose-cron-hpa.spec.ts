@@ -55,7 +55,7 @@ describe('composeCronHpa', () => {
 
   it('reports each problem as the controller does, beside its field', async () => {
     const job = 'job1=up&schedule1=0+8+*+*+*&size1=9';
-    expect(await problemsOf('name=web')).to.deep.equal(['job1: at least one job is needed']);
+    expect(await problemsOf('name=web')).to.deep.equal(['job1: at least one job is required']);
     expect(await problemsOf('name=web&job1=up')).to.deep.equal([
       'schedule1: is missing',
       'size1: is missing',

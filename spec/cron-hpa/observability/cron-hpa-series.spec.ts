@@ -41,7 +41,7 @@ describe('CronHpaSeries', () => {
       'cronhpa_activations_total Activations of jobs, by result; each attempt of a failing activation counts as Failed',
       'cronhpa_missed_activations_total Activations of jobs that did not run, because a later one was due or startingDeadlineSeconds had passed',
       'cronhpa_activation_delay_seconds Time between the scheduled time of an activation and its run',
-      'cronhpa_objects CronHorizontalPodAutoscalers, by whether all jobs are scheduled and the target can be scaled',
+      'cronhpa_objects CronHorizontalPodAutoscalers, by readiness: ready if all jobs are scheduled and the target can be scaled',
     ]);
   });
 });

@@ -96,7 +96,7 @@ describe('hpaDoctor', () => {
     expect(silent[0]).to.deep.include({
       title: 'A metrics API that HPAs need does not respond',
       remedy:
-        'Check custom.metrics.k8s.io in `kubectl get apiservices` and the logs of its server: HPAs with its metrics do not scale down, and do not scale at all without another metric.',
+        'Check custom.metrics.k8s.io in `kubectl get apiservices` and the logs of its server. HPAs that use its metrics do not scale down; HPAs that use only its metrics do not scale at all.',
     });
   });
 
@@ -181,7 +181,9 @@ describe('hpaDoctor', () => {
     );
     expect(foundOf(findings, 'gone')[0]).to.have.property('seen', 'Deployment "gone" not found');
     expect(foundOf(findings, 'settings')[0]).to.have.property('seen').that.contains('no scale subresource');
-    expect(foundOf(findings, 'strange')[0]).to.have.property('seen').that.contains('its kind is not served');
+    expect(foundOf(findings, 'strange')[0])
+      .to.have.property('seen')
+      .that.contains('the API server does not serve its kind');
   });
 
   it('names other HPAs that scale the same pods', async () => {
@@ -285,11 +287,11 @@ describe('hpaDoctor', () => {
       findings.flatMap((one) => (one.status === 'failed' ? [`${one.title}: ${one.remedy}`] : [])),
     );
     for (const help of [
-      'Another controller manages an HPA: Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the one of this autoscaler with --controllers=*,-hpa: while kube-controller-manager writes the status of elsewhere in default, this autoscaler does not scale it.',
-      "Containers of an HPA's target have no requests for a resource: Set a request for cpu on each container of bare (Deployment in default), sidecars included, or with a LimitRange: utilization is relative to requests, so hpa bare cannot evaluate the metric and does not scale down by any other. A target with averageValue needs no requests.",
+      'Another controller manages an HPA: Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the HPA controller of this autoscaler with --controllers=*,-hpa. While kube-controller-manager writes the status of elsewhere in default, this autoscaler does not scale it.',
+      "Containers of an HPA's target have no requests for a resource: Set a request for cpu on each container of bare (Deployment in default), sidecars included, or with a LimitRange. Utilization is relative to requests: without them, HPA bare cannot evaluate the metric and does not scale down. A target with averageValue needs no requests.",
       "An HPA's target does not exist: Create it, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then the HPA does not scale.",
-      'The metrics of an HPA cannot be evaluated: Check its metrics with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which has the values read for each metric. With a failing metric the HPA does not scale down; if all fail, it does not scale at all.',
-      "An HPA's target is of a kind that cannot be scaled: Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n default edit hpa settings`, install the definition of ConfigMap, or add the scale subresource to its CustomResourceDefinition.",
+      'The metrics of an HPA cannot be evaluated: Check its metrics with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
+      "The kind of an HPA's target cannot be scaled: Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n default edit hpa settings`, install the definition of ConfigMap, or add the scale subresource to its CustomResourceDefinition.",
       'Several HPAs scale the same pods: HPA shared selects the same pods as other/b, default/c: delete all but one, for example with `kubectl -n default delete hpa shared`; or, if they scale different targets, make the selectors of the targets disjoint. Until then none of them scales.',
       'An annotation of an HPA is invalid: Correct it: `kubectl -n default edit hpa odd`; docs/reference/annotations.md lists the valid values. Until then the default period applies, or minReplicas is not changed.',
     ])
@@ -314,14 +316,14 @@ describe('hpaDoctor', () => {
     expect(findings.map(lineOf)).to.include.members([
       'ok hpas: no other controller has written the status of 0 HPAs recently',
       'note metrics APIs: no HPA needs one',
-      'ok annotations: those of 0 HPAs are valid',
+      'ok annotations: 0 HPAs have valid annotations',
     ]);
   });
 
   it('examines one namespace only when it is given', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     const { findings } = await examineAutoscaler(server, ['--controllers=hpa', '--namespace=kube-system']);
-    expect(findings.map(lineOf)).to.include('ok annotations: those of 0 HPAs are valid');
+    expect(findings.map(lineOf)).to.include('ok annotations: 0 HPAs have valid annotations');
   });
 
   /** HPAs of which each has something else wrong with it. */

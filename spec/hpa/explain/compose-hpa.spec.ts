@@ -58,7 +58,9 @@ describe('composeHpa', () => {
     const heights = [...replicas.matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y));
     expect(heights.length).to.be.greaterThan(10);
     expect(String(preview)).to.include('bounds 2 to 20').and.to.include('06:00').and.to.include('18:00');
-    expect(String(preview)).to.include('at night 10% of the load that 20 replicas carry');
+    expect(String(preview)).to.include(
+      'The load is 10% at night and 90% at the peak; 100% is the load that 20 replicas serve',
+    );
     const axis = (drawing: unknown) =>
       Math.max(
         ...[...String(drawing).matchAll(/text-anchor="end">(\d+)</g)].map(([, value]) => Number(value)),
@@ -78,9 +80,9 @@ describe('composeHpa', () => {
     await composeHpa(new URLSearchParams('name=web&max=100&cpu=60'), workOf(turns));
     expect(turns.count).to.be.greaterThan(50);
     expect(String((await compose('name=web&max=101&cpu=60')).preview)).to.include(
-      'A day is drawn for 1 to 100',
+      'The chart requires maxReplicas from 1 to 100',
     );
-    expect(String((await compose('name=web&min=0&max=5&cpu=60')).preview)).to.include('A day is drawn for');
+    expect(String((await compose('name=web&min=0&max=5&cpu=60')).preview)).to.include('The chart requires');
   });
 
   it('stops at the end of the request', async () => {
@@ -94,11 +96,11 @@ describe('composeHpa', () => {
 
   it('reports what is wrong beside its field, by the rules of explain-hpa', async () => {
     expect(await problemsOf('name=&max=&cpu=')).to.deep.equal([
-      ...['name: is missing', 'max: is missing', 'cpu: at least one metric is needed'],
+      ...['name: is missing', 'max: is missing', 'cpu: at least one metric is required'],
     ]);
     expect(await problemsOf('name=Web_1&max=3&cpu=60&namespace=-a')).to.deep.equal([
-      'namespace: must be lowercase letters, digits and &quot;-&quot;, at most 63',
-      'name: must be lowercase letters, digits and &quot;-&quot;, at most 63',
+      'namespace: must be at most 63 lowercase letters, digits and &quot;-&quot;',
+      'name: must be at most 63 lowercase letters, digits and &quot;-&quot;',
     ]);
     expect(await problemsOf('name=web&min=9&max=3&cpu=60')).to.deep.equal([
       'min: minReplicas exceeds maxReplicas',

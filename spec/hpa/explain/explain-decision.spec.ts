@@ -162,10 +162,10 @@ describe('explainMetric', () => {
     const why = (reason: ExplainedProposal['why']) => lines({}, { why: reason })[1];
     expect(why('within-tolerance')).to.equal('  ratio 1.235: within the tolerance, no change');
     expect(why('direction-uncertain')).to.equal(
-      '  ratio 1.235: with assumed values of other pods it would scale in the other direction, no change',
+      '  ratio 1.235: no change, because with assumed values of the other pods it would scale in the other direction',
     );
     expect(why('count-uncertain')).to.equal(
-      '  ratio 1.235: the number of counted pods would scale in the other direction, no change',
+      '  ratio 1.235: no change, because the ratio times the counted pods would scale in the other direction',
     );
   });
 

@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 const WEIGHTS = [7, 6, 5, 4, 3, 2, 1];
 const { signal } = new AbortController();
 const AWAY =
-  'Cannot read the week before an HPA was first observed from Prometheus; automatic minReplicas starts from the observed days, and the query is retried every 15 minutes';
+  'Cannot read the past week of an HPA from Prometheus; automatic minReplicas uses only the days since this process first observed the HPA, and the query is retried every 15 minutes';
 
 /** One HPA, whose decisions a spec makes up; what it keeps outlives it. */
 class Month {
@@ -236,7 +236,7 @@ describe('AutoMinReplicas', () => {
     month.lead({ weekBefore: weekBefore(true), logger });
     await month.pass(2, noon(0.5));
     expect(asked.length).to.be.within(2 * 24 * 2, 2 * 24 * 4);
-    expect(logger.lines.filter(({ message }) => message.includes('the week before'))).to.have.lengthOf(1);
+    expect(logger.lines.filter(({ message }) => message.includes('the past week'))).to.have.lengthOf(1);
     month.lead({ weekBefore: weekBefore(false) });
     await month.pass(1, noon(0.5));
     expect(new Set(asked)).to.deep.equal(new Set([dayOf(month.startMs)]));
@@ -273,7 +273,7 @@ describe('AutoMinReplicas', () => {
     await see('e');
     expect(logger.lines.map(({ level, message, fields }) => [level, message, fields])).to.deep.equal([
       ['warning', AWAY, { hpa: 'default/a', error: 'connection refused' }],
-      ['info', 'Prometheus again returns the week before an HPA was first observed', {}],
+      ['info', 'Queries of Prometheus for the past week of HPAs succeed again', {}],
       ['warning', AWAY, { hpa: 'default/e', error: 'connection refused' }],
     ]);
   });

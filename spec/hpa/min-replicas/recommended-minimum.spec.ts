@@ -57,7 +57,10 @@ describe('judgeWeek', () => {
       to: 4,
     });
     const too = judged(weekOf([20, undefined, 20]));
-    expect(too).to.deep.equal({ kind: 'unknown', why: `${CPU} has data of 2 whole days, 3 are required` });
+    expect(too).to.deep.equal({
+      kind: 'unknown',
+      why: `${CPU} has data for 2 whole days, but 3 are required`,
+    });
   });
 
   it('excludes the day of the first observation, and today', () => {
@@ -114,14 +117,18 @@ describe('judgeWeek', () => {
     const goals = Array.from({ length: 32 }, () => ({ metric: CPU, target: 50 }));
     expect(why({ goals })).to.equal('to 4');
     expect(why({ goals: [...goals, ...goals.slice(0, 1)] })).to.equal('unknown: more than 32 metrics');
-    expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal('unchanged: the week recommends 10');
+    expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal(
+      'unchanged: the load of the last week recommends 10',
+    );
     expect(why({ goals: [{ metric: CPU, target: 10 }] })).to.equal(
-      'unchanged: the week recommends 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest that allows raising it is not set',
+      'unchanged: the load of the last week recommends 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows raising it, is not set',
     );
     expect(why({ settings: { lowest: 30, highest: undefined } })).to.equal(
-      'unchanged: the week recommends 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest that allows raising it is not set',
+      'unchanged: the load of the last week recommends 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows raising it, is not set',
     );
-    expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal('unchanged: the week recommends 4');
+    expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal(
+      'unchanged: the load of the last week recommends 4',
+    );
     expect(why({ goals: [undefined] })).to.match(/^unknown: /);
     expect(
       why({ goals: [{ metric: CPU, target: 1e-9 }], settings: { lowest: 1, highest: 2 ** 31 - 1 } }),

@@ -203,9 +203,9 @@ horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 3
 # TYPE horizontal_pod_autoscaler_controller_desired_replicas gauge
 horizontal_pod_autoscaler_controller_desired_replicas{namespace="shop",hpa_name="web"} 2
 horizontal_pod_autoscaler_controller_desired_replicas{namespace="shop",hpa_name="full"} 100
-# HELP autoscaler_hpa_metric_missing_since_timestamp_seconds Unix time since when a metric of an HPA cannot be read; absent while all can be read
+# HELP autoscaler_hpa_metric_missing_since_timestamp_seconds Unix time from which a metric of an HPA cannot be read; absent while all metrics can be read
 # TYPE autoscaler_hpa_metric_missing_since_timestamp_seconds gauge
 autoscaler_hpa_metric_missing_since_timestamp_seconds{namespace="shop",name="mute"} 1767268800
-# HELP autoscaler_hpa_at_max_since_timestamp_seconds Unix time since when an HPA proposes its maximum of replicas; absent otherwise
+# HELP autoscaler_hpa_at_max_since_timestamp_seconds Unix time from which an HPA proposes maxReplicas; absent while it proposes fewer
 # TYPE autoscaler_hpa_at_max_since_timestamp_seconds gauge
 autoscaler_hpa_at_max_since_timestamp_seconds{namespace="shop",name="full"} 1767268800`;

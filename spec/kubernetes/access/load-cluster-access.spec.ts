@@ -479,7 +479,7 @@ describe('loadClusterAccess', () => {
         { ...configOf({}, {}), users: [] },
         /: user "u" of context "x" not found$/,
       ],
-      ['impersonates', configOf({}, { as: 'b' }), /: impersonation, as of user "u", is not supported$/],
+      ['impersonates', configOf({}, { as: 'b' }), /: user "u" uses impersonation, which is not supported$/],
       ['has no URL for a server', configOf({ server: 'a b' }, {}), /: server of cluster "c" is not a URL$/],
       [
         'has a server of another protocol',

@@ -95,7 +95,7 @@ describe('podsCollector', () => {
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const { query } = system.plan({ scheme: 'https', 'json-key': '$' });
     expect(await errorOf(query.run(signal))).to.match(
-      /^None of 1 has a value; the first is a: Cannot query 127\.0\.0\.2:\d+: .*SSL routines/,
+      /^None of 1 pods has a value; first failure: a: Cannot query 127\.0\.0\.2:\d+: .*SSL routines/,
     );
   });
 
@@ -107,7 +107,7 @@ describe('podsCollector', () => {
     const port = String((silent.address() as AddressInfo).port);
     const { query } = system.plan({ port, scheme: 'https', 'connect-timeout': '100ms', 'json-key': '$' });
     expect(await errorOf(query.run(signal))).to.match(
-      /^None of 1 has a value; the first is a: Cannot query 127\.0\.0\.2:\d+: no connection within 100ms$/,
+      /^None of 1 pods has a value; first failure: a: Cannot query 127\.0\.0\.2:\d+: no connection within 100ms$/,
     );
   });
 
@@ -130,7 +130,7 @@ describe('podsCollector', () => {
     expect(await query.run(signal)).to.deep.equal([]);
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     expect(await errorOf(query.run(signal))).to.equal(
-      'None of 1 has a value; the first is a: the value is of type string, not a number',
+      'None of 1 pods has a value; first failure: a: the value is of type string, not a number',
     );
   });
 
@@ -184,7 +184,7 @@ describe('podsCollector', () => {
     for (const ip of ['127.0.0.2', '169.254.169.254', '::1', '::ffff:127.0.0.2', 'fe80::1', 'no address'])
       system.pods.push(pod({ name: ip, ip }));
     expect(await errorOf(system.plan({ 'json-key': '$' }).query.run(signal))).to.match(
-      /^None of 5 has a value; the first is 127.0.0.2: Cannot query .*: 127.0.0.2 is not allowed/,
+      /^None of 5 pods has a value; first failure: 127.0.0.2: Cannot query .*: 127.0.0.2 is not allowed/,
     );
   });
 
@@ -192,9 +192,13 @@ describe('podsCollector', () => {
     ['port', '0', 'must be an integer from 1 to 65535, not "0"'],
     ['port', 'http', 'must be an integer from 1 to 65535, not "http"'],
     ['scheme', 'ftp', 'must be http, https, not "ftp"'],
-    ['path', '/a?b', 'must be a path of at most 1024 characters, with special ones percent-encoded'],
-    ['path', '/a b', 'must be a path of at most 1024 characters, with special ones percent-encoded'],
-    ['raw-query', 'a#b', 'must be a query of at most 1024 characters, with special ones percent-encoded'],
+    ['path', '/a?b', 'must be a path of at most 1024 characters, with special characters percent-encoded'],
+    ['path', '/a b', 'must be a path of at most 1024 characters, with special characters percent-encoded'],
+    [
+      'raw-query',
+      'a#b',
+      'must be a query of at most 1024 characters, with special characters percent-encoded',
+    ],
     ['json-key', 'rps', 'must have "$" at character 1, not "rps"'],
     ['json-key', '', 'must not be empty'],
     ['aggregator', 'median', 'must be avg, min, max, sum, not "median"'],

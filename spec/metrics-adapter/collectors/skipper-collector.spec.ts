@@ -65,7 +65,7 @@ describe('skipperCollector', () => {
       'a_example_org|0.7000',
     ],
     [
-      'a RouteGroup whose weights are no per cent',
+      'a RouteGroup whose weights are not percentages',
       ROUTE_GROUP,
       routeGroup([
         { backendName: 'a', weight: 1 },
@@ -212,7 +212,7 @@ describe('readIngress', () => {
     it(`names the annotation with ${text.slice(0, 20)}`, () => {
       const object = { metadata: { annotations: { [WEIGHTS]: text } }, spec: {} };
       expect(() => readIngress(object, NAMES)).to.throw(
-        'annotation zalando.org/backend-weights must be a JSON object of backends and their per cent',
+        'annotation zalando.org/backend-weights must be a JSON object of backends and percentages',
       );
     });
 

@@ -41,8 +41,8 @@ const JSON_RULES: WrongSettings['wrong'] = {
   ],
   aggregator: [...not('must be avg, min, max, sum', '', 'median', 'AVG')],
 };
-const PATH = 'must be a path of at most 1024 characters, with special ones percent-encoded';
-const QUERY = 'must be a query of at most 1024 characters, with special ones percent-encoded';
+const PATH = 'must be a path of at most 1024 characters, with special characters percent-encoded';
+const QUERY = 'must be a query of at most 1024 characters, with special characters percent-encoded';
 const TIMEOUTS = not('must be a duration of 0s to 1m0s, as in 30s', '', 'soon', '-1s', '61s');
 const COMMON: WrongSettings['wrong'] = {
   interval: not('must be a duration of 1s to 24h0m0s, as in 30s', '', '5', '-1s', '999ms', '25h', 'soon'),

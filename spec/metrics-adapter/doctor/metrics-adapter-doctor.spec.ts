@@ -86,7 +86,7 @@ describe('metricsAdapterDoctor', () => {
     expect(diagnoses).to.include('metric-not-configured');
     expect(findings.find(({ subject }) => subject === 'hpa default/mailer External/depth')).to.include({
       status: 'failed',
-      seen: 'External/depth is already collected by another query, of HPA default/worker; autoscalers would add both, so rename it',
+      seen: 'HPA default/worker already collects External/depth by another query. Rename one of the two: an autoscaler would add their values',
     });
     expect(findings.find(({ subject }) => subject === 'metrics')?.seen).to.equal(
       '1 metric of 1 HPA is collected',

@@ -85,7 +85,7 @@ describe('HpaCollectors', () => {
     const metrics = [externalMetric('good')];
     for (let time = 0; time < 3; time++) await system.apply({ annotations, metrics });
     expect(system.problems).to.deep.equal([
-      'External/gooood: Annotations configure External/gooood, which no metric of the HPA uses; nothing collects External/good, which it uses',
+      'External/gooood: Annotations configure External/gooood, which no metric of the HPA uses; the HPA uses External/good, which nothing collects',
     ]);
   });
 

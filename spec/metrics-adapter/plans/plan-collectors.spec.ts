@@ -193,7 +193,7 @@ describe('planCollectors', () => {
       [
         true,
         [
-          'Annotation metric-config.object.b.prometheus/per-replica divides the value whatever it is set to, also to "false": remove it to leave the value undivided',
+          'Annotation metric-config.object.b.prometheus/per-replica divides the value even if it is "false"; to use the value undivided, remove the setting',
         ],
       ],
       [true, []],
@@ -284,7 +284,7 @@ describe('planCollectors', () => {
       ],
       ...['External/queue-depht', 'Pods/rps'].map((name) => [
         name,
-        `Annotations configure ${name}, which no metric of the HPA uses; it uses External/queue-depth`,
+        `Annotations configure ${name}, which no metric of the HPA uses; the HPA uses External/queue-depth`,
       ]),
     ]);
   });
@@ -303,13 +303,13 @@ describe('planCollectors', () => {
         'External/queue-dpth',
         'External/queue-depth, External/lag',
         undefined,
-        'Annotations configure External/queue-dpth, which no metric of the HPA uses; nothing collects External/queue-depth, External/lag, which it uses',
+        'Annotations configure External/queue-dpth, which no metric of the HPA uses; the HPA uses External/queue-depth, External/lag, which nothing collects',
       ],
       [
         'Pods/rsp',
         undefined,
         true,
-        'Annotations configure Pods/rsp, which no metric of the HPA uses; it uses External/queue-depth, External/lag, External/other',
+        'Annotations configure Pods/rsp, which no metric of the HPA uses; the HPA uses External/queue-depth, External/lag, External/other',
       ],
     ]);
   });
@@ -321,7 +321,7 @@ describe('planCollectors', () => {
     expect(planned).to.deep.equal([]);
     expect(problems.map(({ error, isQuiet }) => [error.message, isQuiet])).to.deep.equal([
       [
-        'Annotations configure External/queue-depth, which no metric of the HPA uses; it uses no metric but of resources',
+        'Annotations configure External/queue-depth, which no metric of the HPA uses; the HPA uses only resource metrics',
         true,
       ],
     ]);

@@ -32,7 +32,7 @@ describe('QueryNotices', () => {
     for (let times = 0; times < 3; times++) response('up', 2);
     hpa('b', 'up');
     hpa('a', 'up');
-    const note = 'The query gives 2 samples, of which the first counts';
+    const note = 'The query returned 2 samples; the first is used';
     expect(events).to.deep.equal([`a up: ${note}`, `b up: ${note}`]);
     response('up', 1);
     response('up', 3);

@@ -9,7 +9,7 @@ describe('nodeAddresses', () => {
     expect(findings).to.deep.include({
       status: 'ok',
       subject: 'node "node-1"',
-      seen: `${address}:${server.cluster.kubeletPort}: InternalIP is its first type of ExternalIP, InternalIP; port from --kubelet-port`,
+      seen: `${address}:${server.cluster.kubeletPort}: its InternalIP, the first match of ExternalIP, InternalIP; port from --kubelet-port`,
     });
   });
 

@@ -42,7 +42,7 @@ describe('KedaDetector', () => {
       await world.passes(10);
       expect(world.isActing).to.equal(false);
     }
-    const event = `web AnotherControllerActs Another operator manages this object (${HELD}); the autoscaler does not scale it until that ends. Run only one of the two`;
+    const event = `web AnotherControllerActs Another operator manages this object (${HELD}); the autoscaler does not scale it until the other operator stops. Run only one of the two`;
     expect(world.events).to.deep.equal([event, event]); // of both objects
     expect(world.told()).to.deep.equal([TOLD]);
     await world.passes(66); // seen at the next look after a minute without renewal
@@ -71,7 +71,7 @@ describe('KedaDetector', () => {
     ).to.equal(evidence);
     expect([world.isActing, world.operator.evidence]).to.deep.equal([true, undefined]);
     expect(world.events).to.deep.equal([
-      `web AnotherControllerActs Another operator manages this object (${evidence}); the autoscaler does not scale it until that ends. Run only one of the two`,
+      `web AnotherControllerActs Another operator manages this object (${evidence}); the autoscaler does not scale it until the other operator stops. Run only one of the two`,
     ]);
     await world.passes(80);
     expect(world.leaves('web')).to.equal(true);

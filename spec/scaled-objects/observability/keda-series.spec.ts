@@ -240,7 +240,7 @@ describe('kedaSeries', () => {
       '# HELP keda_scaler_empty_upstream_responses_total Responses to polls of a trigger without a value',
       '# TYPE keda_scaler_empty_upstream_responses_total counter',
       ...[empty('web', 's1', 'ScaledObject', true, 6), empty('work', 's4', 'ScaledJob', false, 0)],
-      '# HELP keda_scaler_http_requests_total HTTP requests of a trigger by status',
+      '# HELP keda_scaler_http_requests_total HTTP requests that a trigger sends, by response status',
       '# TYPE keda_scaler_http_requests_total counter',
       ...[requests(200, 5), requests(503, 1)],
       '# HELP keda_scaled_object_paused Whether a ScaledObject is paused (1) or not (0)',

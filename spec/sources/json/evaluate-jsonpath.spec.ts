@@ -245,7 +245,7 @@ describe('parseJsonPath', () => {
     ['$x', 'must have ".", "[" or the end at character 2, not "x"'],
     ['$[', 'must have a name in quotes, an index, "*" or "?" at character 3, not the end'],
     ['$[a]', 'must have a name in quotes, an index, "*" or "?" at character 3, not "a]"'],
-    ["$['a", "must have the end of a text in ' at character 5, not the end"],
+    ["$['a", "must have a closing ' at character 5, not the end"],
     ['$[1', 'must have "," or "]" at character 4, not the end'],
     ['$[::0]', 'must have a step other than 0 at character 6, not "]"'],
     ['$[?(@.a >)]', 'must have a value at character 10, not ")]"'],

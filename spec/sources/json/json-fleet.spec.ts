@@ -68,7 +68,9 @@ describe('JsonFleet', () => {
     const asking = errorOf(system.ask('a', 20, new AbortController().signal));
     await eventually(() => [...system.held.values()].filter((bytes) => bytes > SHORT_BYTES).length === 20);
     await system.clock.advance(5_000);
-    expect(await asking).to.match(/^None of 20 has a value; the first is a-0: .*: no response within 5s$/);
+    expect(await asking).to.match(
+      /^None of 20 pods has a value; first failure: a-0: .*: no response within 5s$/,
+    );
     expect(system.held.size).to.equal(0);
   });
 });

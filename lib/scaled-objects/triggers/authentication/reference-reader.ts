@@ -111,8 +111,7 @@ async function requestToken(
   },
 ): Promise<string> {
   const cannot = `Cannot request a token of ServiceAccount ${namespace}/${name}`;
-  if (audience === undefined)
-    throw new Error(`${cannot}: no audience is set by --bound-service-account-token-audience`);
+  if (audience === undefined) throw new Error(`${cannot}: --bound-service-account-token-audience is not set`);
   const post = (at: string, body: object) =>
     fetchReference(() => client.requestJson({ method: 'POST', path: at, body }, { signal }), signal);
   const at = objectPath(SERVICE_ACCOUNTS, { namespace, name }, 'token');
@@ -125,7 +124,7 @@ async function requestToken(
   );
   const { token } = readAs(TOKEN, 'the response', requested).status;
   const review = await post(TOKEN_REVIEWS, { ...AUTHENTICATION, kind: 'TokenReview', spec: { token } });
-  if (readAs(REVIEW, 'the review of it', review).status.authenticated === true)
+  if (readAs(REVIEW, 'the TokenReview', review).status.authenticated === true)
     throw new Error(
       `${cannot}: the API server itself accepts the audience "${audience}" of --bound-service-account-token-audience`,
     );

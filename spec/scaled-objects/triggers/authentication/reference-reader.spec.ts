@@ -95,7 +95,7 @@ describe('clusterReader', () => {
 
   it('requests no token where no audience is set', async () => {
     expect(await errorOf(reader().serviceAccountToken('shop', 'worker', signal))).to.equal(
-      'Cannot request a token of ServiceAccount shop/worker: no audience is set by --bound-service-account-token-audience',
+      'Cannot request a token of ServiceAccount shop/worker: --bound-service-account-token-audience is not set',
     );
     expect(asked).to.deep.equal([]);
   });
