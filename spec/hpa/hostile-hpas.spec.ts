@@ -19,12 +19,14 @@ describe('hpaController with excessive HPAs', () => {
   });
 
   it('requests with a selector of a thousand terms, and reports the error of the server', async () => {
-    const entries = Array.from({ length: 1000 }, (_, index) => [`label-${index}`, `value-${index}`]);
-    const labels = Object.fromEntries(entries);
+    const matchExpressions = Array.from({ length: 1000 }, (_, index) => ({
+      ...{ key: `label-${index}`, operator: 'NotIn', values: [`value-${index}`] },
+    }));
+    const labels = { app: 'web' };
     const created = await cluster.api.post(PATHS.deployments, {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
       spec: {
-        ...{ replicas: 2, selector: { matchLabels: labels } },
+        ...{ replicas: 2, selector: { matchLabels: labels, matchExpressions } },
         template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
       },
     });
@@ -37,6 +39,24 @@ describe('hpaController with excessive HPAs', () => {
     expect(await condition('web', 'ScalingActive'))
       .to.have.property('message')
       .that.matches(/unable to fetch metrics from custom metrics API: .* \(status 431\)$/);
+  });
+
+  it('does not decide one with over 500 metrics, and requests none of them', async () => {
+    await cluster.deployment('web', 2);
+    cluster.queue('web', '40');
+    const target = { type: 'AverageValue', averageValue: '10' };
+    const external = { type: 'External', external: { metric: { name: 'web' }, target } };
+    await cluster.hpa('web', { spec: { metrics: Array(501).fill(external) } });
+    await cluster.lead();
+    await cluster.passes(async () => (await condition('web', 'ScalingActive')) !== undefined);
+    expect(await condition('web', 'ScalingActive')).to.include({
+      ...{ status: 'False', reason: 'SpecTooLarge', message: 'the HPA has 501 metrics, more than 500' },
+    });
+    expect(await cluster.replicas('web')).to.equal(2);
+    expect(cluster.metrics.asked.filter((path) => path.includes('/web'))).to.deep.equal([]);
+    await cluster.api.patch(`${PATHS.hpas}/web`, 'merge', { spec: { metrics: [external] } });
+    await cluster.elapse(35);
+    expect(await cluster.replicas('web')).to.equal(4);
   });
 
   it('names overlapping HPAs in each of many, up to a limit', async () => {

@@ -46,7 +46,7 @@ export function needsMetrics(
   scale: Scale | ScaleFailure,
   config: Pick<HpaConfig, 'scaleToZero'>,
 ): boolean {
-  return isScale(scale) && boundsStep(hpa, scale, config) === undefined;
+  return isScale(scale) && hpa.omitted === undefined && boundsStep(hpa, scale, config) === undefined;
 }
 
 const SCALE_WAS_READ: ConditionChange = {
@@ -144,8 +144,14 @@ function* decideByMetrics(
   const { hpa, pods, readings, config, nowMs } = input;
   const { namespace, name } = hpa.metadata;
   const { specReplicas } = scale;
+  if (hpa.omitted !== undefined)
+    return withProblem(input, scale, {
+      step: 'omitted-spec',
+      problem: problemOf('SpecTooLarge', hpa.omitted),
+      scaleWasRead,
+    });
   const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, ...input });
-  if (problem) return withUnclearPods(input, scale, { problem, scaleWasRead });
+  if (problem) return withProblem(input, scale, { step: 'unclear-pods', problem, scaleWasRead });
 
   const { metrics = [], behavior } = hpa.spec;
   const tolerances = tolerancesOf(behavior, config);
@@ -201,10 +207,16 @@ function reasonOf(proposed: number, current: number, metric: string): string {
   return proposed < current ? 'All metrics below target' : '';
 }
 
-function withUnclearPods(
+interface FoundProblem {
+  readonly step: 'omitted-spec' | 'unclear-pods';
+  readonly problem: DecisionProblem;
+  readonly scaleWasRead: ConditionChange;
+}
+
+function withProblem(
   input: DecisionInput,
   scale: Scale,
-  { problem, scaleWasRead }: { readonly problem: SelectionProblem; readonly scaleWasRead: ConditionChange },
+  { step, problem, scaleWasRead }: FoundProblem,
 ): Decision {
   const { reason, eventReason, message, error } = problem;
   return undecided(input, scale, {
@@ -212,7 +224,7 @@ function withUnclearPods(
     events: [{ type: 'Warning', reason: eventReason, message: error }],
     problem: error,
     currentMetrics: null,
-    explanation: { step: 'unclear-pods', metrics: [] },
+    explanation: { step, metrics: [] },
   });
 }
 
@@ -319,8 +331,8 @@ function scaledToZeroAfter(
   };
 }
 
-/** Why the pods of an HPA are unclear. */
-interface SelectionProblem {
+/** Why an HPA is not decided by metrics. */
+interface DecisionProblem {
   /** Reason of event and condition; the event of a missing selector has another one. */
   readonly reason: string;
   readonly eventReason: string;
@@ -343,7 +355,7 @@ export function selectionProblem(
     overlapping,
     selectionError,
   }: { readonly own: string } & Pick<DecisionInput, 'overlapping' | 'selectionError'>,
-): SelectionProblem | undefined {
+): DecisionProblem | undefined {
   if (selector === '') {
     return {
       reason: 'InvalidSelector',
@@ -353,7 +365,7 @@ export function selectionProblem(
     };
   }
   if (selector.length > MAX_SELECTOR_LENGTH)
-    return problem(
+    return problemOf(
       'InvalidSelector',
       `the selector of the scale has ${selector.length} characters, more than ${MAX_SELECTOR_LENGTH}`,
     );
@@ -361,16 +373,16 @@ export function selectionProblem(
     parseLabelSelector(selector);
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
-    return problem(
+    return problemOf(
       'InvalidSelector',
       `couldn't convert selector into a corresponding internal selector object: ${error.message}`,
     );
   }
-  if (selectionError !== undefined) return problem('UnselectablePods', selectionError);
+  if (selectionError !== undefined) return problemOf('UnselectablePods', selectionError);
   if (overlapping.length === 0) return undefined;
   const all = [...overlapping, own].sort();
   const more = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '';
-  return problem(
+  return problemOf(
     'AmbiguousSelector',
     `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MAX_NAMED).join(' ')}${more}]`,
   );
@@ -382,6 +394,6 @@ export const MAX_SELECTOR_LENGTH = 32 * 1024;
 /** Bounds the message: each overlapping HPA gets it, in its status and in events. */
 const MAX_NAMED = 20;
 
-function problem(reason: string, message: string): SelectionProblem {
+function problemOf(reason: string, message: string): DecisionProblem {
   return { reason, eventReason: reason, message, error: message };
 }

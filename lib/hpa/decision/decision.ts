@@ -73,6 +73,7 @@ type DecisionStep =
   /** The target is outside its bounds; metrics were not evaluated. */
   | BoundsStep
   /** The selected pods are unknown, or another HPA selects them too. */
+  | 'omitted-spec'
   | 'unclear-pods'
   /** Metrics are missing, and scaling without them is not safe. */
   | 'metrics-missing'

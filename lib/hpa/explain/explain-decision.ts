@@ -40,6 +40,8 @@ function headline(
       return `${now}: ${scales} ${desiredReplicas}, the maximum, without evaluating metrics`;
     case 'below-min':
       return `${now}: ${scales} ${desiredReplicas}, the minimum, without evaluating metrics`;
+    case 'omitted-spec':
+      return `${now}: stays, because its spec is too large`;
     case 'unclear-pods':
       return `${now}: stays, because its pods cannot be determined`;
     case 'metrics-missing':

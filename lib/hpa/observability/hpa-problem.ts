@@ -9,6 +9,7 @@ interface HpaProblem {
 /** Steps that end before metrics because of an error. */
 const FAILING_STEPS: ReadonlyMap<string, string> = new Map([
   ['no-scale', 'Scale of the target unknown'],
+  ['omitted-spec', 'The spec of the HPA is too large'],
   ['unclear-pods', 'Pods of the target cannot be determined'],
 ]);
 

@@ -87,7 +87,7 @@ export class HpaSeries {
 
   reconciled({ explanation, error }: Outcome, durationMs: number): void {
     const { currentReplicas, desiredReplicas, step } = explanation;
-    const isSpecError = step === 'unclear-pods';
+    const isSpecError = step === 'unclear-pods' || step === 'omitted-spec';
     const labels = {
       action: actionOf(currentReplicas, desiredReplicas),
       error: error === undefined ? 'none' : isSpecError ? 'spec' : 'internal',

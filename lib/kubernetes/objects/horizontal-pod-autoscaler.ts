@@ -25,6 +25,8 @@ export interface HorizontalPodAutoscaler {
   readonly spec: HpaSpec;
   /** Absent if it was never written. */
   readonly status?: HpaStatus;
+  /** Why metrics and behavior are left out of the spec, so that it cannot be decided; absent if they are not. */
+  readonly omitted?: string;
 }
 
 /** The target in messages: `Deployment/default/web`. */

@@ -19,7 +19,12 @@ import {
   METRIC_SPEC_SCHEMA,
   METRIC_STATUS_SCHEMA,
 } from './hpa-schema.ts';
-import { type KubernetesObject, type ObjectMeta, readBoundedObject } from './kubernetes-object.ts';
+import {
+  type KubernetesObject,
+  measureObject,
+  type ObjectMeta,
+  readBoundedObject,
+} from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
 /** Supported versions of the group `autoscaling`, in order of preference. */
@@ -87,7 +92,7 @@ export const HPAS = {
  * Reads an HPA of the API server with all fields but entries of `managedFields`. `autoscaling/v2beta2` has the same
  * fields as v2.
  *
- * @throws an Error with the name of the field that has the wrong type, and for one with too many values
+ * @throws an Error with the name of the field that has the wrong type, and for one with too many values or too much metadata
  */
 export function readHpa(value: unknown, version: string): Hpa {
   return decode(value, version, ALL);
@@ -130,18 +135,40 @@ function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
   const status = readStatus(isV1 ? statusFromV1(object.status, annotations) : object.status);
   const spec = readSpec(isV1 ? specFromV1(object.spec, annotations) : object.spec);
   const entries = (Array.isArray(managedFields) ? managedFields : []).filter(needs.needsManagedFields);
+  const cached = neededMetadata(
+    { ...metadata, annotations: isV1 ? withoutV1Annotations(annotations) : annotations },
+    needs,
+  );
+  if (measureObject([cached, spec.scaleTargetRef]) > MAX_METADATA_BYTES)
+    throw new Error(`Cannot read an HPA: more than ${MAX_METADATA_BYTES / 1024} KiB of metadata`);
+  const omitted = reasonToOmit(spec);
+  const { scaleTargetRef, minReplicas, maxReplicas } = spec;
   return {
-    metadata: {
-      ...neededMetadata(
-        { ...metadata, annotations: isV1 ? withoutV1Annotations(annotations) : annotations },
-        needs,
-      ),
-      ...(entries.length > 0 && { managedFields: entries }),
-    },
-    spec: neededSpec(withoutNulls(spec), fields),
+    metadata: { ...cached, ...(entries.length > 0 && { managedFields: entries }) },
+    spec:
+      omitted === undefined
+        ? neededSpec(withoutNulls(spec), fields)
+        : { scaleTargetRef, minReplicas: minReplicas ?? 1, maxReplicas, metrics: [] },
+    ...(omitted !== undefined && { omitted }),
     ...(status && neededStatus(status, fields)),
     statusWriters: fields.has('statusWriters') ? statusManagers(managedFields) : NONE,
   };
+}
+
+/** An API server accepts thousands, and each is compared with all pods; ScaledObjects have as many at most. */
+const MAX_METRICS = 500;
+/** Twice the size of 500 metrics. */
+const MAX_SPEC_BYTES = 512 * 1024;
+/** Annotations of an object may have 256 KiB; labels have no bound. */
+const MAX_METADATA_BYTES = 320 * 1024;
+
+/** Why metrics and behavior of a spec are neither cached nor evaluated. */
+function reasonToOmit(spec: HpaSpec): string | undefined {
+  const count = spec.metrics?.length ?? 0;
+  if (count > MAX_METRICS) return `the HPA has ${count} metrics, more than ${MAX_METRICS}`;
+  return measureObject(spec) > MAX_SPEC_BYTES
+    ? `the spec of the HPA has more than ${MAX_SPEC_BYTES / 1024} KiB`
+    : undefined;
 }
 
 function readSpec(spec: unknown): HpaSpec {

@@ -124,6 +124,21 @@ describe('decide', () => {
     ]);
   });
 
+  it('does nothing for a spec that is too large, but keeps the target within its bounds', () => {
+    const { hpa } = builtInput();
+    const omitted = 'the HPA has 501 metrics, more than 500';
+    const decided = (replicas: number) =>
+      decide(builtInput({ ...scaled(replicas), hpa: { ...hpa, omitted }, readings: [] }));
+    const { scaleTo, conditions, explanation, status } = decided(3);
+    expect([scaleTo, status?.currentMetrics, explanation.step]).to.deep.equal([
+      undefined,
+      null,
+      'omitted-spec',
+    ]);
+    expect(conditions[1]).to.include({ isTrue: false, reason: 'SpecTooLarge', message: omitted });
+    expect(decided(11).scaleTo).to.equal(10);
+  });
+
   it('does nothing when HPAs overlap or metrics are missing', () => {
     const overlapping = decide(builtInput({ overlapping: ['default/rival'] }));
     expect(overlapping.scaleTo).to.equal(undefined);

@@ -96,6 +96,61 @@ const SHOWN_AS_V1 = {
   status: { currentReplicas: 1, desiredReplicas: 2, currentCPUUtilizationPercentage: 12 },
 };
 
+describe('readHpa with a large object', () => {
+  const metric = METRICS[0];
+  const behavior = { scaleUp: { stabilizationWindowSeconds: 5 } };
+  const reduced = { ...SPEC, metrics: [] };
+  const specOf = (count: number) => ({
+    ...SPEC,
+    behavior,
+    metrics: Array.from({ length: count }, () => metric),
+  });
+
+  it('caches 500 metrics', () => {
+    const { spec, omitted } = readHpa({ metadata: METADATA, spec: specOf(500) }, 'v2');
+    expect([spec.metrics?.length, omitted]).to.deep.equal([500, undefined]);
+  });
+
+  it('leaves out more metrics and the behavior, and says so, in each version', () => {
+    const omitted = 'the HPA has 501 metrics, more than 500';
+    for (const version of ['v2', 'v2beta2'])
+      expect(readHpa({ metadata: METADATA, spec: specOf(501) }, version)).to.deep.include({
+        spec: reduced,
+        omitted,
+      });
+    const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': JSON.stringify(Array(501).fill({})) };
+    const v1 = { metadata: { ...METADATA, annotations }, spec: SPEC };
+    expect(readHpa(v1, 'v1')).to.deep.include({ spec: reduced, omitted });
+  });
+
+  it('leaves them out of a spec that is too long', () => {
+    const named = (length: number) => {
+      const target = { type: 'Value', value: '5' };
+      const external = { metric: { name: 'e'.repeat(length) }, target };
+      return readHpa(
+        { metadata: METADATA, spec: { ...SPEC, metrics: [{ type: 'External', external }] } },
+        'v2',
+      );
+    };
+    expect(named(500_000).omitted).to.equal(undefined);
+    expect(named(524_288)).to.deep.include({
+      ...{ spec: reduced, omitted: 'the spec of the HPA has more than 512 KiB' },
+    });
+  });
+
+  it('refuses one with too much metadata, or a target with too long a name', () => {
+    const read = (length: number, spec = SPEC) => {
+      const metadata = { ...METADATA, labels: { a: 'v'.repeat(length) } };
+      return () => readHpa({ metadata, spec }, 'v2');
+    };
+    const message = 'Cannot read an HPA: more than 320 KiB of metadata';
+    expect(read(320_000)).to.not.throw();
+    expect(read(327_680)).to.throw(message);
+    const scaleTargetRef = { ...SPEC.scaleTargetRef, name: 'x'.repeat(327_680) };
+    expect(read(1, { ...SPEC, scaleTargetRef })).to.throw(message);
+  });
+});
+
 describe('readHpa', () => {
   it('reads of autoscaling/v1 the annotations that the API server writes', () => {
     const hpa = readHpa(SHOWN_AS_V1, 'v1');
