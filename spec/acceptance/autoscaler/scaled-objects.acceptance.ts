@@ -61,8 +61,8 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
   after(() => stack.disposeAsync());
 
   it('explain their fields to kubectl, and refuse what their schema forbids', async () => {
-    const told = await installed.run('explain', 'so.spec.fallback.failureThreshold');
-    expect(told).to.include('After more failures in a row than this');
+    const explained = await installed.run('explain', 'so.spec.fallback.failureThreshold');
+    expect(explained).to.include('Number of consecutive failures. After more failures');
     const refusal = await installed
       .apply(scaledObject('wrong', { pollingInterval: 0 }))
       .then(() => 'it was taken', String);

@@ -32,7 +32,7 @@ annotations:
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
   verbs: [list]
-# Whether targets are there.
+# Existence of targets.
 {{- range .Values.scaleResources }}
 - apiGroups: [{{ .apiGroup | quote }}]
   resources:
@@ -43,7 +43,7 @@ annotations:
 {{- end }}
 {{- end }}
 {{- if .Values.controllers.scaledobjects.enabled }}
-# The objects, whether KEDA's operator runs, and who serves external metrics. Triggers with an authentication are not
+# The objects, the lease of KEDA's operator, and the provider of external metrics. Triggers with an authentication are not
 # queried: that would require Secrets.
 - apiGroups: [keda.sh]
   resources: [scaledobjects, scaledjobs]
