@@ -25,7 +25,7 @@ import { type TargetScales, writeTargetScale } from './inputs/target-scales.ts';
 import type { AutoMinOptions, AutoMinReplicas } from './min-replicas/auto-min-replicas.ts';
 import type { DecisionLog } from './observability/decision-log.ts';
 import type { HpaSeries } from './observability/hpa-series.ts';
-import { findWindows } from './state/persisted-state.ts';
+import { findStateWindows } from './state/persisted-state.ts';
 import type { ScalingStates } from './state/scaling-states.ts';
 import { DueHpas, hasSameSpec, type SyncSchedule, syncSchedule, untilNextMs } from './sync-schedule.ts';
 
@@ -187,7 +187,7 @@ async function persist(
     scaleTo === undefined || from === undefined || !hpa.spec.behavior
       ? undefined
       : { from, to: scaleTo, atMs: nowMs };
-  const windows = findWindows(hpa.spec, options.config);
+  const windows = findStateWindows(hpa.spec, options.config);
   const { namespace, name, uid } = hpa.metadata;
   try {
     const currentReplicas = scaleTo === undefined ? from : undefined;

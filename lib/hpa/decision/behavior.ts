@@ -1,13 +1,13 @@
 import {
   type HpaBehavior,
+  type HpaSpec,
   MAX_REPLICAS,
   minReplicasOf,
   type ScalingPolicy,
   type ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { DecisionInput, Scale } from './decision-input.ts';
+import type { DecisionInput, HpaConfig, Scale } from './decision-input.ts';
 import type { ConditionChange } from './hpa-conditions.ts';
-
 import {
   isBeforeWindow,
   isInWindow,
@@ -33,14 +33,13 @@ export function limitReplicas(
 ): LimitedReplicas {
   const { behavior, maxReplicas } = hpa.spec;
   const range = { currentReplicas, minReplicas: minReplicasOf(hpa), maxReplicas };
-  const windowMs = config.downscaleStabilizationMs;
+  const windows = findWindows(hpa.spec, config);
   const { recommendations, ...stabilization } = behavior
-    ? stabilizeWithBehavior({ proposed, currentReplicas }, memory.recommendations, {
-        scaleUpWindowMs: windowOf(behavior.scaleUp, 0),
-        scaleDownWindowMs: windowOf(behavior.scaleDown, windowMs),
+    ? stabilizeWithBehavior({ proposed, currentReplicas }, memory.recommendations, { ...windows, nowMs })
+    : stabilizeWithoutBehavior(proposed, memory.recommendations, {
+        windowMs: windows.scaleDownWindowMs,
         nowMs,
-      })
-    : stabilizeWithoutBehavior(proposed, memory.recommendations, { windowMs, nowMs });
+      });
   const limit = behavior
     ? policyLimit(stabilization.replicas, range, { behavior, memory, nowMs })
     : defaultLimit(stabilization.replicas, range);
@@ -61,24 +60,34 @@ export function limitReplicas(
   };
 }
 
-/** The stabilization window of the HPA, in ms; for scaling down by default the one of the controller. */
-function windowOf(
-  rules: { readonly stabilizationWindowSeconds?: number } | undefined,
-  otherwiseMs: number,
-): number {
-  const seconds = rules?.stabilizationWindowSeconds;
-  return seconds === undefined ? Math.trunc(otherwiseMs / 1000) * 1000 : seconds * 1000;
+/** Stabilization windows, in ms. */
+export interface StabilizationWindows {
+  readonly scaleUpWindowMs: number;
+  readonly scaleDownWindowMs: number;
+}
+
+/**
+ * The stabilization windows of an HPA; for scaling down by default that of the controller, with `behavior` in whole
+ * seconds.
+ */
+export function findWindows({ behavior }: HpaSpec, config: HpaConfig): StabilizationWindows {
+  const { downscaleStabilizationMs } = config;
+  if (!behavior) return { scaleUpWindowMs: 0, scaleDownWindowMs: downscaleStabilizationMs };
+  const { scaleUp, scaleDown } = behavior;
+  const defaultSeconds = Math.trunc(downscaleStabilizationMs / 1000);
+  return {
+    scaleUpWindowMs: (scaleUp?.stabilizationWindowSeconds ?? 0) * 1000,
+    scaleDownWindowMs: (scaleDown?.stabilizationWindowSeconds ?? defaultSeconds) * 1000,
+  };
 }
 
 /** A recommendation after stabilization. */
-export interface Stabilization {
+export interface Stabilization extends StabilizationWindows {
   readonly replicas: number;
   /** The recommendation before stabilization. */
   readonly proposed: number;
   /** The earlier recommendation that applies instead. */
   readonly heldBy?: Recommendation;
-  readonly scaleUpWindowMs: number;
-  readonly scaleDownWindowMs: number;
   /** Reason and message of the condition AbleToScale. */
   readonly reason: string;
   readonly message: string;
@@ -104,13 +113,6 @@ const SCALE_UP_STABILIZED = {
   message: 'recent recommendations were lower than current one, applying the lowest recent recommendation',
 } as const;
 
-/** Stabilization windows per direction, in ms. */
-interface StabilizationWindows {
-  readonly scaleUpWindowMs: number;
-  readonly scaleDownWindowMs: number;
-  readonly nowMs: number;
-}
-
 /**
  * Stabilizes an HPA with `behavior`: scales up at most to the lowest recommendation of the scale-up window and down at
  * most to the highest of the scale-down window; otherwise the replicas stay.
@@ -120,7 +122,7 @@ interface StabilizationWindows {
 export function stabilizeWithBehavior(
   { proposed, currentReplicas }: { readonly proposed: number; readonly currentReplicas: number },
   earlier: readonly Recommendation[],
-  { scaleUpWindowMs, scaleDownWindowMs, nowMs }: StabilizationWindows,
+  { scaleUpWindowMs, scaleDownWindowMs, nowMs }: StabilizationWindows & { readonly nowMs: number },
 ): Stabilization {
   const newest: Recommendation = { replicas: proposed, atMs: nowMs };
   let lowest = newest;

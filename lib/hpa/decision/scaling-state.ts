@@ -46,7 +46,7 @@ export function recordScaling(
   if (!behavior) return memory;
   const event = { change: Math.abs(to - from), atMs: nowMs };
   const isTooOld = (rules: ScalingRules | undefined) => {
-    const startMs = nowMs - longestPeriodMs(rules);
+    const startMs = nowMs - maxPeriodMs(rules);
     return ({ atMs }: ScaleEvent): boolean => atMs < startMs;
   };
   return to > from
@@ -57,10 +57,10 @@ export function recordScaling(
       };
 }
 
-function longestPeriodMs(rules: ScalingRules | undefined): number {
-  return (
-    (rules?.policies ?? []).reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), 0) * 1000
-  );
+/** The longest period of policies. */
+export function maxPeriodMs(...rules: readonly (ScalingRules | undefined)[]): number {
+  const periods = rules.flatMap((one) => one?.policies ?? []).map(({ periodSeconds }) => periodSeconds);
+  return Math.max(0, ...periods) * 1000;
 }
 
 /** Whether a time is before a window that ends now; always true for a window of length 0. */

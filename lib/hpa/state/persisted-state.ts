@@ -1,9 +1,11 @@
 import * as z from 'zod';
-import type { HpaSpec, ScalingRules } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
+import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { findWindows, type StabilizationWindows } from '../decision/behavior.ts';
 import type { HpaConfig } from '../decision/decision-input.ts';
 import {
   isBeforeWindow,
+  maxPeriodMs,
   type Recommendation,
   type ScaleEvent,
   type ScalingState,
@@ -22,23 +24,15 @@ export interface PersistedState {
   readonly scaleDownEvents: readonly ScaleEvent[];
 }
 
-/** The windows of an HPA's rules. */
-export interface StateWindows {
-  readonly scaleUpWindowMs: number;
-  readonly scaleDownWindowMs: number;
-  readonly scaleUpPeriodMs: number;
-  readonly scaleDownPeriodMs: number;
+/** How long entries of an HPA's state matter. */
+export interface StateWindows extends StabilizationWindows {
+  /** Policies of both directions count changes of both directions. */
+  readonly eventsMs: number;
 }
 
-export function findWindows({ behavior }: HpaSpec, config: HpaConfig): StateWindows {
-  const { scaleUp, scaleDown } = behavior ?? {};
-  const downSeconds = scaleDown?.stabilizationWindowSeconds;
-  return {
-    scaleUpWindowMs: (scaleUp?.stabilizationWindowSeconds ?? 0) * 1000,
-    scaleDownWindowMs: downSeconds === undefined ? config.downscaleStabilizationMs : downSeconds * 1000,
-    scaleUpPeriodMs: longestPeriodMs(scaleUp, scaleDown),
-    scaleDownPeriodMs: longestPeriodMs(scaleUp, scaleDown),
-  };
+export function findStateWindows(spec: HpaSpec, config: HpaConfig): StateWindows {
+  const { scaleUp, scaleDown } = spec.behavior ?? {};
+  return { ...findWindows(spec, config), eventsMs: maxPeriodMs(scaleUp, scaleDown) };
 }
 
 /** Reduces a state to what later decisions depend on. */
@@ -48,8 +42,8 @@ export function reduceState(memory: ScalingState, windows: StateWindows, nowMs: 
   return {
     recommendations: latest ? extremes([...byAge, latest], windows, nowMs).slice(0, -1) : [],
     latest,
-    scaleUpEvents: within(memory.scaleUpEvents, windows.scaleUpPeriodMs, nowMs),
-    scaleDownEvents: within(memory.scaleDownEvents, windows.scaleDownPeriodMs, nowMs),
+    scaleUpEvents: within(memory.scaleUpEvents, windows.eventsMs, nowMs),
+    scaleDownEvents: within(memory.scaleDownEvents, windows.eventsMs, nowMs),
   };
 }
 
@@ -100,12 +94,6 @@ function extremes(byAge: readonly Recommendation[], windows: StateWindows, nowMs
     lowest = Math.min(lowest, one.replicas);
   }
   return extremes.reverse();
-}
-
-/** Policies of both directions count changes of both directions. */
-function longestPeriodMs(...rules: readonly (ScalingRules | undefined)[]): number {
-  const periods = rules.flatMap((one) => one?.policies ?? []).map(({ periodSeconds }) => periodSeconds);
-  return Math.max(0, ...periods) * 1000;
 }
 
 function within(events: readonly ScaleEvent[], periodMs: number, nowMs: number): readonly ScaleEvent[] {

@@ -5,7 +5,7 @@ import { decide } from '#lib/hpa/decision/decide.ts';
 import { DEFAULT_HPA_CONFIG } from '#lib/hpa/decision/decision-input.ts';
 import { EMPTY_STATE, type ScalingState } from '#lib/hpa/decision/scaling-state.ts';
 import {
-  findWindows,
+  findStateWindows,
   formatRecord,
   isOutdated,
   parseRecord,
@@ -17,7 +17,7 @@ import {
 import type { HpaBehavior } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
-const WINDOWS = { scaleUpWindowMs: 0, scaleDownWindowMs: 300_000, scaleUpPeriodMs: 0, scaleDownPeriodMs: 0 };
+const WINDOWS = { scaleUpWindowMs: 0, scaleDownWindowMs: 300_000, eventsMs: 0 };
 const PERIOD_MS = 15_000;
 
 describe('reduceState', () => {
@@ -88,7 +88,7 @@ function play(
     ({ memory } = outcome);
     replicas = outcome.desiredReplicas ?? replicas;
     taken.push(replicas);
-    const windows = findWindows(input.hpa.spec, DEFAULT_HPA_CONFIG);
+    const windows = findStateWindows(input.hpa.spec, DEFAULT_HPA_CONFIG);
     const kept = reduceState(memory, windows, nowMs);
     const before = text === undefined ? undefined : parseRecord(text);
     if (!before || isOutdated(before, kept, windows, nowMs)) text = formatRecord({ ...kept, uid: 'u' });

@@ -8,7 +8,7 @@ const WEB = { namespace: 'shop', name: 'web', uid: 'u' };
 const SECOND_MS = 1000;
 const WINDOWS = {
   ...{ scaleUpWindowMs: 0, scaleDownWindowMs: 300_000 },
-  ...{ scaleUpPeriodMs: 600_000, scaleDownPeriodMs: 600_000 },
+  ...{ eventsMs: 600_000 },
 };
 const WANTED: ScalingState = {
   recommendations: [{ replicas: 9, atMs: NOW_MS - 30 * SECOND_MS }],
