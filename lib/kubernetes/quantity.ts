@@ -50,8 +50,8 @@ const MAX_LENGTH = 128;
 const MAX_EXPONENT = 40;
 const MIN_EXPONENT = -MAX_LENGTH - 40;
 
-const QUANTITY =
-  /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+/** Sign, whole digits, fraction and suffix. Names for them would take an object a match, thousands of them a second. */
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 /**
  * An amount as Kubernetes represents it: exact in billionths, up to 2^63-1.
@@ -73,9 +73,9 @@ export class Quantity {
 
   /** Parses `100m`, `1.5Gi`, `12e6`; `undefined` for an invalid quantity. */
   static parse(text: string): Quantity | undefined {
-    const groups = text.length <= MAX_LENGTH ? QUANTITY.exec(text)?.groups : undefined;
-    if (!groups) return undefined;
-    const { sign, whole = '', fraction = '', suffix = '' } = groups;
+    const match = text.length <= MAX_LENGTH ? QUANTITY.exec(text) : undefined;
+    if (!match) return undefined;
+    const [, sign, whole = '', fraction = '', suffix = ''] = match;
     if (whole === '' && fraction === '') return undefined;
     const digits = BigInt(whole + fraction);
     const signed = sign === '-' ? -digits : digits;

@@ -1,3 +1,4 @@
+import { memoize } from '#lib/cache/memoize.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { ContainerRequests, Requests, ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { divideUp, parseNanos, parseThousandths } from '#lib/kubernetes/quantity.ts';
@@ -39,9 +40,12 @@ function requestOf(pod: ScaledPod, { resource, container, podLevelResources }: R
 
 function containerRequest(pod: ScaledPod, { name, requests }: ContainerRequests, resource: string): bigint {
   const request = getOwn(requests, resource);
-  if (request !== undefined) return parseThousandths(request);
+  if (request !== undefined) return parseRequest(request);
   throw new MetricFailure(`missing request for ${resource} in container ${name} of Pod ${pod.name}`);
 }
+
+/** Pods of a workload have equal requests, which every decision needs. */
+const parseRequest = memoize(parseThousandths, { maxEntries: 1024, maxLength: 32 });
 
 /** Resources with pod-level requests. */
 const POD_LEVEL = /^(cpu|memory|hugepages-.*)$/;

@@ -18,14 +18,13 @@ interface SelectingHpa {
  * pod, or a requirement of it with the label values of all pods.
  *
  * @param others HPAs of the pods' namespace, without this one
- * @param counted label values of these pods, if already computed
  */
 export function* findOverlappingHpas(
   pods: readonly ScaledPod[],
-  others: Iterable<SelectingHpa>,
-  counted?: LabelValues,
+  others: readonly SelectingHpa[],
 ): Steps<readonly string[]> {
-  const values = counted ?? (yield* LabelValues.ofPods(pods));
+  if (others.length === 0) return [];
+  const values = yield* LabelValues.ofPods(pods);
   const overlapping: string[] = [];
   for (const { name, namespace, selector } of others) {
     // Thousands of pods have few values: most selectors fail on these.
@@ -85,11 +84,6 @@ class LabelValues {
     }
   }
 
-  /** Each label with each of its values, once. */
-  *entries(): Generator<readonly [key: string, value: string]> {
-    for (const [key, { values }] of this.#labels) for (const value of values) yield [key, value];
-  }
-
   /** Whether a label value satisfies a requirement. */
   canSatisfy(requirement: LabelRequirement): boolean {
     const { key, operator, values } = requirement;
@@ -104,58 +98,63 @@ class LabelValues {
   }
 }
 
+/** An HPA with the label and value that each of its pods has. */
 interface Registered extends SelectingHpa {
-  readonly word: string;
+  readonly label: string;
+  readonly value: string;
 }
 
-/** The index of selectors that require no single label value. */
-const ANY = '';
+/** The label and value of selectors that require no single value. */
+const ANY = { key: '', value: '' };
 
 /** Indexes HPAs by the selectors of their scales, to find HPAs that scale the same pods. */
 export class SelectorRegistry {
   readonly #byKey = new Map<string, Registered>();
-  /** HPA keys by namespace and a label that all their pods have. */
-  readonly #byWord = new Map<string, Set<string>>();
+  /** HPA keys by namespace, and by a label that all their pods have, and its value. */
+  readonly #byLabel = new Map<string, Map<string, Map<string, Set<string>>>>();
 
   /** @param key `namespace/name` of the HPA */
   set(key: string, hpa: SelectingHpa): void {
     const indexed = this.#byKey.get(key);
     if (indexed?.selector.toString() === hpa.selector.toString()) return;
     this.delete(key);
-    const equality = equalityOf(hpa.selector);
-    const word = describeResult(hpa.namespace, equality ? `${equality.key}=${equality.value}` : ANY);
-    this.#byKey.set(key, { ...hpa, word });
-    const keys = this.#byWord.get(word) ?? new Set();
-    this.#byWord.set(word, keys.add(key));
+    const { key: label, value } = equalityOf(hpa.selector) ?? ANY;
+    this.#byKey.set(key, { ...hpa, label, value });
+    const labels = this.#byLabel.get(hpa.namespace) ?? new Map<string, Map<string, Set<string>>>();
+    const values = labels.get(label) ?? new Map<string, Set<string>>();
+    const keys = values.get(value) ?? new Set<string>();
+    this.#byLabel.set(hpa.namespace, labels.set(label, values.set(value, keys.add(key))));
   }
 
   delete(key: string): void {
     const indexed = this.#byKey.get(key);
     if (!indexed) return;
     this.#byKey.delete(key);
-    const keys = this.#byWord.get(indexed.word);
-    if (keys?.delete(key) && keys.size === 0) this.#byWord.delete(indexed.word);
+    const { namespace, label, value } = indexed;
+    const labels = this.#byLabel.get(namespace);
+    const values = labels?.get(label);
+    const keys = values?.get(value);
+    keys?.delete(key);
+    if (keys?.size === 0) values?.delete(value);
+    if (values?.size === 0) labels?.delete(label);
+    if (labels?.size === 0) this.#byLabel.delete(namespace);
   }
 
   /** The other HPAs that select one of these pods, as `namespace/name`. */
   *findOverlappingHpas(key: string, namespace: string, pods: readonly ScaledPod[]): Steps<readonly string[]> {
-    const words = new Set([describeResult(namespace, ANY)]);
-    const values = yield* LabelValues.ofPods(pods);
-    for (const [label, value] of values.entries()) {
-      words.add(describeResult(namespace, `${label}=${value}`));
+    const labels = this.#byLabel.get(namespace);
+    const candidates = new Set([labels?.get(ANY.key)?.get(ANY.value)]);
+    for (const pod of pods) {
+      for (const label in pod.labels) candidates.add(labels?.get(label)?.get(pod.labels[label] ?? ''));
       yield;
     }
     const others: SelectingHpa[] = [];
-    for (const word of words) {
-      for (const other of this.#byWord.get(word) ?? []) {
+    for (const keys of candidates) {
+      for (const other of keys ?? []) {
         const hpa = other === key ? undefined : this.#byKey.get(other);
         if (hpa) others.push(hpa);
       }
     }
-    return yield* findOverlappingHpas(pods, others, values);
+    return yield* findOverlappingHpas(pods, others);
   }
-}
-
-function describeResult(namespace: string, label: string): string {
-  return `${namespace}\n${label}`;
 }

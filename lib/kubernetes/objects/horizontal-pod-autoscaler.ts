@@ -144,8 +144,9 @@ function isSame(one: unknown, other: unknown, name = '', parent = ''): boolean {
     return COUNTS.has(name) && (one ?? 0) === (other ?? 0);
   }
   const [first, second] = [one as Record<string, unknown>, other as Record<string, unknown>];
-  const keys = new Set([...Object.keys(first), ...Object.keys(second)]);
-  for (const key of keys) if (!isSame(getOwn(first, key), getOwn(second, key), key, name)) return false;
+  for (const key in first) if (!isSame(getOwn(first, key), getOwn(second, key), key, name)) return false;
+  for (const key in second)
+    if (!Object.hasOwn(first, key) && !isSame(undefined, getOwn(second, key), key, name)) return false;
   return true;
 }
 
