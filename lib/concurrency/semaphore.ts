@@ -69,6 +69,7 @@ export class QueueFullError extends Error {
 }
 
 interface Tenant {
+  readonly name: string;
   acquired: number;
   /** In order of arrival. */
   readonly waiting: Set<() => void>;
@@ -110,12 +111,12 @@ export class FairSemaphore {
    */
   async acquire(name: string, signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();
-    const tenant: Tenant = this.#tenants.get(name) ?? { acquired: 0, waiting: new Set() };
+    const tenant: Tenant = this.#tenants.get(name) ?? { name, acquired: 0, waiting: new Set() };
     if (!this.#mayAcquire(tenant) && this.#isFullFor(tenant)) throw new QueueFullError();
     this.#tenants.set(name, tenant);
     if (this.#mayAcquire(tenant)) this.#grant(tenant);
-    else await this.#wait(name, tenant, signal);
-    return this.#permit(name, tenant, 1);
+    else await this.#wait(tenant, signal);
+    return this.#permit(tenant, 1);
   }
 
   /**
@@ -124,14 +125,14 @@ export class FairSemaphore {
    * @returns `undefined` if the tenant would have more permits than it leaves free for others
    */
   tryAcquire(name: string, permits: number): Disposable | undefined {
-    const tenant: Tenant = this.#tenants.get(name) ?? { acquired: 0, waiting: new Set() };
+    const tenant: Tenant = this.#tenants.get(name) ?? { name, acquired: 0, waiting: new Set() };
     if (!this.#mayAcquire(tenant, permits)) return undefined;
     this.#tenants.set(name, tenant);
     this.#grant(tenant, permits);
-    return this.#permit(name, tenant, permits);
+    return this.#permit(tenant, permits);
   }
 
-  #permit(name: string, tenant: Tenant, permits: number): Disposable {
+  #permit(tenant: Tenant, permits: number): Disposable {
     let isReleased = false;
     return {
       [Symbol.dispose]: () => {
@@ -139,7 +140,7 @@ export class FairSemaphore {
         isReleased = true;
         tenant.acquired -= permits;
         this.#acquired -= permits;
-        this.#removeIfUnused(name, tenant);
+        this.#removeIfUnused(tenant);
         this.#admitWaiting();
       },
     };
@@ -149,11 +150,11 @@ export class FairSemaphore {
     return this.#waiting >= this.#maxWaiting || waiting.size >= this.#maxWaiting / 2;
   }
 
-  #wait(name: string, tenant: Tenant, signal: AbortSignal | undefined): Promise<void> {
+  #wait(tenant: Tenant, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (tenant.waiting.delete(admit)) this.#waiting--;
-        this.#removeIfUnused(name, tenant);
+        this.#removeIfUnused(tenant);
         reject(signal?.reason);
       };
       const admit = () => {
@@ -179,13 +180,13 @@ export class FairSemaphore {
   /** Passes free permits directly to waiting callers, first to the tenant with the fewest permits. */
   #admitWaiting(): void {
     while (this.#waiting > 0) {
-      const [[name, next] = []] = [...this.#tenants]
-        .filter(([, tenant]) => tenant.waiting.size > 0 && this.#mayAcquire(tenant))
-        .sort(([, a], [, b]) => a.acquired - b.acquired);
+      let next: Tenant | undefined;
+      for (const tenant of this.#tenants.values())
+        if (tenant.waiting.size > 0 && (!next || tenant.acquired < next.acquired)) next = tenant;
       const [admit] = next?.waiting ?? [];
-      if (name === undefined || !next || !admit) return;
-      this.#tenants.delete(name);
-      this.#tenants.set(name, next); // after other tenants with equally many permits
+      if (!next || !admit || !this.#mayAcquire(next)) return;
+      this.#tenants.delete(next.name);
+      this.#tenants.set(next.name, next); // after other tenants with equally many permits
       next.waiting.delete(admit);
       this.#waiting--;
       this.#grant(next);
@@ -193,7 +194,7 @@ export class FairSemaphore {
     }
   }
 
-  #removeIfUnused(name: string, { acquired, waiting }: Tenant): void {
+  #removeIfUnused({ name, acquired, waiting }: Tenant): void {
     if (acquired === 0 && waiting.size === 0) this.#tenants.delete(name);
   }
 }
