@@ -204,6 +204,13 @@ export const servingFlags = {
     description: 'Maximum number of concurrent mutating requests; further ones get 429. 0 for no limit.',
     validate: notNegative,
   }),
+  requestTimeoutMs: flag('request-timeout', duration, {
+    default: 60_000,
+    description:
+      'Timeout for making a response, and again for the client to read it. A request may set a shorter one by its ' +
+      'parameter timeout. Watches are not affected.',
+    validate: (durationMs) => (durationMs > 0 ? undefined : 'must be longer than 0s'),
+  }),
   shutdownDelayMs: flag('shutdown-delay-duration', duration, {
     default: 0,
     description:
@@ -230,6 +237,8 @@ export interface ServingOptions {
   /** 0 for HTTP/1.1 alone. */
   readonly maxStreamsPerConnection: number;
   readonly inFlightLimits: InFlightLimits;
+  /** Timeout for making a response, and again for reading it. */
+  readonly requestTimeoutMs: number;
   /** How long to continue serving, not ready, once shutdown begins. */
   readonly shutdownDelayMs: number;
 }
@@ -268,6 +277,7 @@ export function servingOptionsOf(values: FlagValues<typeof servingFlags>): Servi
       reading: values.maxRequestsInflight || Number.POSITIVE_INFINITY,
       mutating: values.maxMutatingRequestsInflight || Number.POSITIVE_INFINITY,
     },
+    requestTimeoutMs: values.requestTimeoutMs,
     shutdownDelayMs: values.shutdownDelayMs,
   });
 }

@@ -155,6 +155,9 @@ function selectorError(selector: string): string | undefined {
 }
 
 const NO_MEANING = 'not applicable to this program';
+const NO_FEATURE_GATES = 'this program has no feature gates and emulates no version';
+const NO_BROWSERS = 'clients are programs of the cluster';
+const NO_STORAGE = 'there is no storage to wait for; probes fail as long as metrics are missing';
 const NO_AUDIT_LOG = 'the API server audits forwarded requests';
 
 /** Flags of metrics-server that are accepted without effect, so that its manifests work unchanged. */
@@ -174,6 +177,20 @@ export const compatibilityFlags: FlagSet = {
     'log-json-info-buffer-size',
     'log-text-info-buffer-size',
     'vmodule',
+  ]),
+  ...ignored(NO_MEANING, text, ['advertise-address', 'external-hostname']),
+  ...ignored(NO_MEANING, decimal, ['goaway-chance']),
+  ...ignored('a watch without timeoutSeconds lasts for 30 to 60 minutes', integer, ['min-request-timeout']),
+  ...ignored('watches end with the server; their clients continue elsewhere', duration, [
+    'shutdown-watch-termination-grace-period',
+  ]),
+  ...ignored(NO_STORAGE, duration, ['livez-grace-period', 'storage-initialization-timeout']),
+  ...ignored(NO_STORAGE, boolean, ['send-retry-after-while-not-ready-once', 'shutdown-send-retry-after']),
+  ...ignored(NO_BROWSERS, texts, ['cors-allowed-origins', 'strict-transport-security-directives']),
+  ...ignored(NO_FEATURE_GATES, texts, ['emulated-version', 'feature-gates', 'min-compatibility-version']),
+  ...ignored(NO_FEATURE_GATES, boolean, [
+    'emulation-forward-compatible',
+    'runtime-config-emulation-forward-compatible',
   ]),
   ...ignored(NO_AUDIT_LOG, text, [
     'audit-log-format',
@@ -210,6 +227,7 @@ export const compatibilityFlags: FlagSet = {
   ...ignored(NO_AUDIT_LOG, decimal, ['audit-log-batch-throttle-qps', 'audit-webhook-batch-throttle-qps']),
   ...ignored(NO_AUDIT_LOG, duration, [
     'audit-log-batch-max-wait',
+    'audit-webhook-batch-initial-backoff',
     'audit-webhook-batch-max-wait',
     'audit-webhook-initial-backoff',
   ]),

@@ -37,6 +37,7 @@ describe('parseOptions', () => {
         maxStreamsPerConnection: 100,
         inFlightLimits: { reading: 400, mutating: 200 },
         enableWatch: false,
+        requestTimeoutMs: 60_000,
         shutdownDelayMs: 0,
       },
       authentication: {
@@ -217,6 +218,35 @@ describe('parseOptions', () => {
         { argument: '--contention-profiling', reason: 'not applicable to this program' },
         { argument: 'x', reason: 'not a flag' },
       ]);
+  });
+
+  it('accepts the flags of API servers that metrics-server has since v0.9', () => {
+    const command = parseOptions([
+      ...['--advertise-address=10.0.0.1', '--external-hostname=m', '--cors-allowed-origins=//a.example'],
+      ...['--strict-transport-security-directives=max-age=1,preload', '--goaway-chance=0.001'],
+      ...['--request-timeout=1m30s', '--min-request-timeout=1800', '--storage-initialization-timeout=1m'],
+      ...[
+        '--livez-grace-period=5s',
+        '--shutdown-send-retry-after',
+        '--send-retry-after-while-not-ready-once',
+      ],
+      ...['--shutdown-watch-termination-grace-period=0s', '--feature-gates=WatchList=true,AllAlpha=false'],
+      ...[
+        '--feature-gates=kube:AllBeta=true',
+        '--emulated-version=kube=1.35',
+        '--min-compatibility-version=1.34',
+      ],
+      ...['--emulation-forward-compatible', '--runtime-config-emulation-forward-compatible=false'],
+      '--audit-webhook-batch-initial-backoff=10s',
+    ]);
+    expect(command).to.have.property('ignored').with.lengthOf(17); // all but --request-timeout
+    expect(command).to.have.nested.property('options.serving.requestTimeoutMs', 90_000);
+    expect(command).to.have.property('ignored').that.deep.includes({
+      argument: '--feature-gates',
+      reason: 'this program has no feature gates and emulates no version',
+    });
+    expect(() => parseOptions(['--request-timeout=0s'])).to.throw(FlagError, 'must be longer than 0s');
+    expect(() => parseOptions(['--goaway-chance=often'])).to.throw(FlagError, 'must be a number');
   });
 
   it('rejects an unknown command', () => {

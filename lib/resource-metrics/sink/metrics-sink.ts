@@ -1,6 +1,6 @@
 import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { hasRate, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
+import { findRates, type LivePodUid, type NodeRecord, nextNodeRecord } from './node-record.ts';
 import type { PodRecordUsage } from './pod-record.ts';
 import { EMPTY_SNAPSHOT, type NodeUsage, type Snapshot } from './snapshot.ts';
 
@@ -14,6 +14,8 @@ interface MetricsSinkOptions extends StalenessLimits {
  * and its pods are served again after one response.
  */
 const MAX_GAP_MS = 300_000;
+
+const NO_RATES = { node: false, container: false };
 
 /** Numbers of points in the snapshot. */
 export interface StoragePoints {
@@ -42,7 +44,8 @@ export class MetricsSink {
   #snapshot: SinkSnapshot = EMPTY_SNAPSHOT;
   #nextExpiryMs = Number.POSITIVE_INFINITY;
   #cycleStartedAtMs: number;
-  #hasRate = false;
+  /** Whether a rate was found, of a node and of a container. */
+  #hasRate = NO_RATES;
   #isReady = false;
 
   constructor(options: MetricsSinkOptions) {
@@ -51,8 +54,8 @@ export class MetricsSink {
   }
 
   /**
-   * Whether there are metrics to serve: there was a rate over two readings, and the metrics did not expire because
-   * cycles stopped, as while the process is suspended. After that, a ready server would serve an empty list until the
+   * Whether there are metrics to serve: there was a rate over two readings of a node and of a container, as
+   * metrics-server v0.9 requires, and the metrics did not expire because cycles stopped, as while the process is suspended. After that, a ready server would serve an empty list until the
    * next scrapes. Failed scrapes do not affect it, so that failing kubelets do not remove the API from discovery.
    */
   get isReady(): boolean {
@@ -113,7 +116,11 @@ export class MetricsSink {
     try {
       const record = nextNodeRecord(this.#records.get(nodeName), batch, { ...this.#options, ...cycle });
       this.#records.set(nodeName, record);
-      this.#hasRate ||= hasRate(record);
+      const { node, container } = this.#hasRate;
+      if (!node || !container) {
+        const found = findRates(record);
+        this.#hasRate = { node: node || found.node, container: container || found.container };
+      }
     } catch (cause) {
       throw new Error(`Cannot process the response of node "${nodeName}"`, { cause });
     }
@@ -143,7 +150,10 @@ export class MetricsSink {
       // The last record expired without a failed scrape: the process was suspended, and is not ready, as at the
       // start.
       const hasExpired = isLive(nodeName) && Number.isFinite(servedUntilMs(record, this.#options));
-      if (hasExpired && this.#records.size === 0) this.#hasRate = this.#isReady = false;
+      if (hasExpired && this.#records.size === 0) {
+        this.#hasRate = NO_RATES;
+        this.#isReady = false;
+      }
     }
   }
 
@@ -151,7 +161,7 @@ export class MetricsSink {
   publish(): void {
     this.#published = new Map(this.#records);
     this.#serve();
-    this.#isReady = this.#hasRate;
+    this.#isReady = this.#hasRate.node && this.#hasRate.container;
   }
 
   #current(): SinkSnapshot {

@@ -91,10 +91,16 @@ function sincePreviousScrape(
   return pods.some(({ containers }) => containers.some(startsInFuture)) ? 0 : resolutionMs;
 }
 
-/** Whether any usage is based on two readings. */
-export function hasRate({ history, pods }: NodeRecord): boolean {
+/** Whether usage is based on two readings: that of the node, and that of any of its containers. */
+export function findRates({ history, pods }: NodeRecord): {
+  readonly node: boolean;
+  readonly container: boolean;
+} {
   const isRate = (one: UsageHistory | undefined) => one?.usage !== undefined && one.readings.length > 1;
-  return isRate(history) || pods.values().some(({ containers }) => containers.some(isRate));
+  return {
+    node: isRate(history),
+    container: pods.values().some(({ containers }) => containers.some(isRate)),
+  };
 }
 
 function nextNodeUsage(

@@ -70,6 +70,26 @@ describe('MetricsSink', () => {
     expect(system.sink.storagePoints).to.deep.equal({ node: 1, container: 1 });
   });
 
+  it('is ready only when nodes and pods both have metrics, also of different nodes', async () => {
+    const system = setup();
+    const { clock, sink } = system;
+    const podsOfB = () => {
+      sink.beginCycle();
+      const receivedAtMs = clock.monotonicMs();
+      const pods = [podOn('b', receivedAtMs / 1000)];
+      sink.receive(metricsBatch({ nodeName: 'b', receivedAtMs, node: undefined, pods }));
+      sink.publish();
+    };
+    for (const makeResponses of [() => system.response({ name: 'a', pods: [] }), podsOfB]) {
+      makeResponses();
+      await clock.advance(12_000);
+      expect(sink.isReady).to.equal(false);
+      makeResponses();
+      await clock.advance(12_000);
+    }
+    expect(sink.isReady).to.equal(true);
+  });
+
   it('names the node of a response that cannot be processed, and retains its record', () => {
     const system = setup();
     system.response({ name: 'a' });
@@ -106,7 +126,10 @@ describe('MetricsSink', () => {
     await system.clock.advance(12_000);
     system.sink.beginCycle();
     system.sink.receive(
-      metricsBatch({ nodeName: 'a', receivedAtMs: 12_000, node: nodePoint({ takenAtMs: at(12) }) }),
+      metricsBatch({
+        ...{ nodeName: 'a', receivedAtMs: 12_000 },
+        ...{ node: nodePoint({ takenAtMs: at(12) }), pods: [podOn('a', 12)] },
+      }),
     );
     system.sink.receive(metricsBatch({ nodeName: 'c', receivedAtMs: 12_000 }));
     system.sink.recordFailure('b');

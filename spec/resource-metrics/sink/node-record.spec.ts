@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  hasRate,
+  findRates,
   type NodeRecord,
   type NodeRecordOptions,
   nextNodeRecord,
@@ -240,20 +240,23 @@ describe('nextNodeRecord', () => {
   });
 });
 
-describe('hasRate', () => {
+describe('findRates', () => {
   it('is false after one response and true after two', () => {
-    expect(hasRate(recordOf(responseAt(0, { app: 1e9 })))).to.equal(false);
+    expect(findRates(recordOf(responseAt(0, { app: 1e9 })))).to.deep.equal({ node: false, container: false });
     const young = containerPoint({ name: 'app', takenAtMs: at(0), startedAtMs: at(0) - 20_000 });
     const byItsAge = recordOf({ ...responseAt(0, {}), pods: [podPoints({ containers: [young] })] });
     expect(byItsAge.pods.get(KEY)?.usage?.windowMs).to.equal(20_000);
-    expect(hasRate(byItsAge)).to.equal(false);
-    expect(hasRate(recordOf(responseAt(0, {}), responseAt(12, {})))).to.equal(true);
+    expect(findRates(byItsAge)).to.deep.equal({ node: false, container: false });
+    expect(findRates(recordOf(responseAt(0, {}), responseAt(12, {})))).to.deep.equal({
+      node: true,
+      container: false,
+    });
   });
 
   it('is true for a pod even if the node has no new sample', () => {
     const second = { ...responseAt(12, { app: 7e9 }), node: nodePoint() };
     const first = { ...responseAt(0, { app: 1e9 }), node: nodePoint() };
-    expect(hasRate(recordOf(first, second))).to.equal(true);
+    expect(findRates(recordOf(first, second))).to.deep.equal({ node: false, container: true });
     const fresh = podPoints({
       name: 'web-2',
       uid: 'uid-web-2',
@@ -263,7 +266,7 @@ describe('hasRate', () => {
       [...second.pods, fresh],
       [fresh, ...second.pods],
     ])
-      expect(hasRate(recordOf(first, { ...second, pods }))).to.equal(true);
-    expect(hasRate(recordOf(first, { ...second, pods: [fresh] }))).to.equal(false);
+      expect(findRates(recordOf(first, { ...second, pods })).container).to.equal(true);
+    expect(findRates(recordOf(first, { ...second, pods: [fresh] })).container).to.equal(false);
   });
 });
