@@ -4,7 +4,7 @@ import type { Condition } from '#lib/control/conditions.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { InformedKind } from '#lib/kubernetes/informer/shared-informers.ts';
 import { findWrongField } from '#lib/kubernetes/objects/find-wrong-field.ts';
-import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { measureObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { specChangedAt } from '#lib/kubernetes/objects/managed-fields.ts';
 
 export interface ScaleTargetRef {
@@ -108,6 +108,9 @@ const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.stri
 /** The limit of the definition; bounds the memory of planning. */
 const MAX_JOBS = 100;
 
+/** Of a spec and of a status. A hundred jobs with ten excluded dates each take 100 kB. */
+const MAX_BYTES = 512 * 1024;
+
 const DATES = z.array(z.string()).default([]);
 
 const JOB = z.object({
@@ -182,8 +185,9 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
   const read = METADATA.safeParse(propertyOf(value, 'metadata'));
   if (!read.success) return undefined;
   const metadata = read.data;
-  const status = propertyOf(value, 'status');
-  const spec = SPEC.safeParse(propertyOf(value, 'spec'));
+  const status = isBounded(propertyOf(value, 'status')) ? propertyOf(value, 'status') : undefined;
+  const given = propertyOf(value, 'spec');
+  const spec = isBounded(given) ? SPEC.safeParse(given) : undefined;
   return {
     namespace: share(metadata.namespace),
     name: metadata.name,
@@ -193,10 +197,21 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
     annotations: ownAnnotations(metadata.annotations),
     isBeingDeleted: metadata.deletionTimestamp !== undefined,
     specChangedAtMs: reflectsSpec(metadata.generation, status) ? undefined : specChangedAt(metadata),
-    problem: spec.success ? undefined : problemOf(spec.error.issues),
-    spec: spec.success ? readSpec(spec.data, share) : NO_SPEC,
+    problem: spec ? spec.error && problemOf(spec.error.issues) : TOO_LARGE,
+    spec: spec?.success ? readSpec(spec.data, share) : NO_SPEC,
     status: readStatus(status, share),
   };
+}
+
+const TOO_LARGE = `spec has more than ${MAX_BYTES / 1024} KiB`;
+
+/** Whether a value is cached. A schema would list each of a million wrong fields, which takes seconds. */
+function isBounded(value: unknown): boolean {
+  try {
+    return measureObject(value) <= MAX_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 const NO_SPEC: CronHpaSpec = {

@@ -40,6 +40,19 @@ describe('readCronHpa', () => {
     expect(read?.status).to.deep.equal({ jobs: [], ready: undefined, scaleUpKeepWindow: false });
   });
 
+  it('returns an empty spec, and no status, where they are too large or have too many values', () => {
+    for (const excludeDates of [['x'.repeat(524_288)], Array(20_000).fill(7)])
+      expect(readCronHpa(object({ excludeDates }))).to.deep.include({
+        ...{ problem: 'spec has more than 512 KiB' },
+        spec: { scaleTargetRef: { apiVersion: '', kind: '', name: '' }, jobs: [], excludeDates: [] },
+      });
+    expect(readCronHpa(object({ excludeDates: ['x'.repeat(520_000)] }))?.problem).to.equal(undefined);
+    const status = (length: number) =>
+      readCronHpa(object({}, { conditions: [{ ...CONDITION, message: 'x'.repeat(length) }] }))?.status.jobs;
+    expect(status(520_000)).to.have.lengthOf(1);
+    expect(status(524_288)).to.deep.equal([]);
+  });
+
   it('describes what is invalid in a spec, and returns an empty one', () => {
     for (const [changes, problem] of [
       [{ jobs: [{ ...JOB, targetSize: -1 }] }, 'spec.jobs.0.targetSize is less than 0'],

@@ -4,6 +4,7 @@ import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { measureObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import type { DescribedObject, HpaMetric } from '../collected-metrics.ts';
@@ -177,9 +178,10 @@ export function readIngress(value: unknown, backendsAnnotations: readonly string
 /**
  * Reads a RouteGroup.
  *
- * @throws an Error with the invalid field
+ * @throws an Error with the invalid field, or when it has too many values
  */
 export function readRouteGroup(value: unknown): RoutedObject {
+  measureObject(propertyOf(value, 'spec')); // its definition may accept any type, and a schema lists each wrong field
   const { hosts, defaultBackends } = readAs(ROUTE_GROUP, 'a RouteGroup', value).spec;
   const backends = defaultBackends ?? [];
   return { hosts: [...new Set(hosts ?? [])], weights: backends.length > 1 ? [shares(backends)] : [] };

@@ -4,7 +4,7 @@ import type {
   SharedInformer,
   SharedInformers,
 } from '#lib/kubernetes/informer/shared-informers.ts';
-import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { measureObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
@@ -103,9 +103,10 @@ const SCHEDULE = z.object({
 /**
  * Reads a ScalingSchedule or ClusterScalingSchedule.
  *
- * @throws with the field that is invalid
+ * @throws with the field that is invalid, or when it has too many values
  */
 export function readScalingSchedule(value: unknown, kind: ScalingScheduleKind): ScalingSchedule {
+  measureObject(propertyOf(value, 'spec')); // a schema would list each wrong field
   const read = SCHEDULE.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { MAX_LABELS_BYTES, OMITTED_LABELS, sizeOfTexts } from '#lib/kubernetes/objects/text-size.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
@@ -70,7 +71,9 @@ export class ObjectLabels {
         'the object',
         await client.getJson(objectPath(resource, object), { signal }),
       );
-      this.#labels.set(keyOf(object), { labels: read.metadata.labels ?? {}, nextMs: nowMs + FRESH_MS });
+      const labels = read.metadata.labels ?? {};
+      if (sizeOfTexts(labels) > MAX_LABELS_BYTES) throw new Error(`it has ${OMITTED_LABELS}`);
+      this.#labels.set(keyOf(object), { labels, nextMs: nowMs + FRESH_MS });
       this.#failures.succeed();
     } catch (error) {
       signal.throwIfAborted();

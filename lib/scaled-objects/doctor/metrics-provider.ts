@@ -1,12 +1,20 @@
+import * as z from 'zod';
 import { type Check, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { failed } from './diagnoses.ts';
 
 const API_SERVICE = 'v1beta1.external.metrics.k8s.io';
 const PATH = `/apis/apiregistration.k8s.io/v1/apiservices/${API_SERVICE}`;
 const OURS = 'autoscaler';
+
+const API_SERVICE_SCHEMA = z.object({
+  spec: z.object({ service: z.object({ namespace: z.string(), name: z.string() }).nullish() }),
+});
+/** An APIService without a Service is one of the API server. */
+const ITSELF = { namespace: 'kube-system', name: 'kube-apiserver' };
 
 /** Checks that the APIService of external metrics refers to the autoscaler. */
 export const metricsProvider: Check = {
@@ -22,9 +30,10 @@ export const metricsProvider: Check = {
       });
     if (found === undefined)
       return [note(API_SERVICE, 'not registered: HPAs of ScaledObjects have no values')];
-    const service = propertyOf(propertyOf(found, 'spec'), 'service');
-    const [namespace, name] = [`${propertyOf(service, 'namespace')}`, `${propertyOf(service, 'name')}`];
-    if (await isOurs(context, namespace, name)) return [ok(API_SERVICE, `served by ${namespace}/${name}`)];
+    const { service } = readAs(API_SERVICE_SCHEMA, 'the APIService', found).spec;
+    const { namespace, name } = service ?? ITSELF;
+    if (service && (await isOurs(context, namespace, name)))
+      return [ok(API_SERVICE, `served by ${namespace}/${name}`)];
     return [
       failed(API_SERVICE, `served by ${namespace}/${name}`, {
         ...{ diagnosis: 'scaledobjects-other-provider', NAMESPACE: namespace, NAME: name },

@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import { LEASES, type Lease, readLease } from '#lib/control/lease.ts';
 import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, MissingPermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
-import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import {
   classifyLease,
   GRACE_MS,
@@ -145,13 +146,20 @@ async function findStatusWriters(
   );
 }
 
+const DEPLOYMENT = z.object({
+  metadata: z.object({ namespace: z.string(), name: z.string() }),
+  spec: z.object({
+    replicas: z.int().nullish(),
+    template: z.object({
+      spec: z.object({ containers: z.array(z.object({ image: z.string().nullish() })).nullish() }),
+    }),
+  }),
+});
+
+/** @throws for a Deployment with a field of the wrong type */
 function operatorOf(value: unknown) {
-  const metadata = propertyOf(value, 'metadata');
-  const [name, namespace] = [`${propertyOf(metadata, 'name')}`, `${propertyOf(metadata, 'namespace')}`];
-  const spec = propertyOf(value, 'spec');
-  const containers = propertyOf(propertyOf(propertyOf(spec, 'template'), 'spec'), 'containers');
-  const images = Array.isArray(containers) ? containers.map((one) => `${propertyOf(one, 'image')}`) : [];
-  if (name !== OPERATOR && !images.some((image) => IMAGE.test(image))) return undefined;
-  const replicas = propertyOf(spec, 'replicas');
-  return { namespace, name, replicas: typeof replicas === 'number' ? replicas : 1 };
+  const { metadata, spec } = readAs(DEPLOYMENT, 'a Deployment', value);
+  const images = (spec.template.spec.containers ?? []).flatMap(({ image }) => image ?? []);
+  if (metadata.name !== OPERATOR && !images.some((image) => IMAGE.test(image))) return undefined;
+  return { ...metadata, replicas: spec.replicas ?? 1 };
 }

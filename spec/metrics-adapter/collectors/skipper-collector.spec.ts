@@ -237,6 +237,11 @@ describe('readRouteGroup', () => {
       expect(readRouteGroup({ spec: none })).to.deep.equal({ hosts: [], weights: [] });
   });
 
+  it('refuses too many values', () => {
+    const spec = { hosts: Array(20_000).fill(7) };
+    expect(() => readRouteGroup({ spec })).to.throw('Cannot read object: more than 20000 values');
+  });
+
   const shared: readonly (readonly [string, readonly object[], Readonly<Record<string, number>>])[] = [
     [
       'what its weights are of their sum, which need not be 100',

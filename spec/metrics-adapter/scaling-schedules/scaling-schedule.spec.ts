@@ -51,6 +51,7 @@ describe('readScalingSchedule', () => {
     ['a negative duration', { schedules: [{ ...ONCE, durationMinutes: -1 }] }, 'durationMinutes'],
     ['a time that is none', repeating({ startTime: '24:00' }), 'startTime'],
     ['a day that is none', repeating({ days: ['Monday'] }), 'days'],
+    ['too many values, without reading them', { schedules: Array(20_000).fill(7) }, 'more than 20000 values'],
     ['entries beyond the bound', { schedules: Array(1001).fill(ONCE) }, 'spec.schedules'],
   ] as const)
     it(`refuses ${what}, naming the field`, () => {

@@ -49,6 +49,18 @@ describe('ObjectLabels', () => {
     expect(warnings().at(-1)).to.deep.equal({ object: 'Ingress default/api', error: 'forbidden again' });
   });
 
+  it('has no labels of an object with more than 16 KiB of them', async () => {
+    const { labels, refresh, served, warnings } = setUp({ metadata: { labels: { a: 'v'.repeat(16_351) } } });
+    await refresh('web');
+    expect(labels.labelsOf(ingress('web'))?.a).to.have.lengthOf(16_351);
+    served.object = { metadata: { labels: { a: 'v'.repeat(16_352) } } };
+    await refresh('api');
+    expect(labels.labelsOf(ingress('api'))).to.equal(undefined);
+    expect(warnings()).to.deep.equal([
+      { object: 'Ingress default/api', error: 'it has labels of more than 16 KiB' },
+    ]);
+  });
+
   it('evicts labels that can no longer be read', async () => {
     const { labels, clock, refresh, served } = setUp({ metadata: { labels: { team: 'a' } } });
     await refresh('web');

@@ -168,13 +168,17 @@ describe('scaledObjectsDoctor, check by check', () => {
   });
 
   it('recognizes the autoscaler as provider of external metrics by the name or label of its Service', async () => {
-    const register = async (namespace: string, name: string) => {
+    const register = async (...[namespace, name]: [] | [string, string]) => {
       await server.client.delete(`/apis/apiregistration.k8s.io/v1/apiservices/${EXTERNAL}`);
       await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {
         ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name: EXTERNAL } },
         spec: {
           ...{ group: 'external.metrics.k8s.io', version: 'v1beta1', insecureSkipTLSVerify: true },
-          ...{ groupPriorityMinimum: 100, versionPriority: 100, service: { namespace, name } },
+          ...{
+            groupPriorityMinimum: 100,
+            versionPriority: 100,
+            service: name === undefined ? null : { namespace, name },
+          },
         },
       });
       const [found] = await run(metricsProvider);
@@ -205,6 +209,10 @@ describe('scaledObjectsDoctor, check by check', () => {
         },
         title: 'External metrics are served by another provider',
       });
+    expect(await register()).to.deep.include({
+      ...{ status: 'failed', seen: 'served by kube-system/kube-apiserver' },
+    });
+    await register('default', 'other');
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
     const error = async (resource: string) => {
       server.cluster.apiServer.setFaults(forRequests({ resource }, refused));
