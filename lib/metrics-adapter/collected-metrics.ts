@@ -1,4 +1,8 @@
-import * as z from 'zod';
+import type {
+  HpaStatus,
+  MetricIdentifier,
+  MetricSpec,
+} from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Hpa, HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** A reference to the object of a metric. */
@@ -43,83 +47,29 @@ export function nameOfMetric({ type, name }: Pick<HpaMetric, 'type' | 'name'>): 
   return `${type}/${name}`;
 }
 
-const IDENTIFIER = z.object({
-  name: z.string(),
-  selector: z
-    .object({
-      matchLabels: z.record(z.string(), z.string()).default({}),
-      matchExpressions: z.array(z.object({ key: z.string() })).default([]),
-    })
-    .nullable()
-    .optional(),
-});
-const REFERENCE = z.object({ apiVersion: z.string().optional(), kind: z.string(), name: z.string() });
-
-const TARGET = z.object({ averageValue: z.unknown().optional() });
-
-const METRIC = z.union([
-  z.object({ type: z.literal('Pods'), pods: z.object({ metric: IDENTIFIER }) }),
-  z.object({
-    type: z.literal('Object'),
-    object: z.object({ metric: IDENTIFIER, describedObject: REFERENCE, target: TARGET.optional() }),
-  }),
-  z.object({ type: z.literal('External'), external: z.object({ metric: IDENTIFIER }) }),
-  z.object({ type: z.string() }), // of the resource metrics API, or of a later Kubernetes
-]);
-
-const HPA = z.object({
-  metadata: z.object({
-    name: z.string(),
-    namespace: z.string(),
-    uid: z.string().default(''),
-    creationTimestamp: z.string().nullable().default(''),
-    annotations: z.record(z.string(), z.string()).default({}),
-  }),
-  spec: z.object({ scaleTargetRef: REFERENCE, metrics: z.array(METRIC).nullable().default([]) }),
-  status: z.object({ currentReplicas: z.int().optional(), desiredReplicas: z.int().optional() }).optional(),
-});
-type Status = z.infer<typeof HPA>['status'];
-
 /** How the metrics adapter uses the informer of HPAs. */
 export const SCALED_HPAS = {
   needs: {
     fields: ['customMetrics', 'replicas', 'creationTimestamp'],
     annotations: (key) => isConfigKey(key) || isMisspeltConfigKey(key),
   } satisfies HpaNeeds,
-  view: (hpa: Hpa) => (mayBeScaled(hpa) ? readScaledHpa(hpa) : undefined),
+  view: readScaledHpa,
 };
 
-/** A quick check, since most HPAs have resource metrics alone. */
-function mayBeScaled({ metadata: { annotations = {} }, spec: { metrics = [] } }: Hpa): boolean {
-  for (const { type } of metrics)
-    if (type === 'Pods' || type === 'Object' || type === 'External') return true;
-  for (const key in annotations) if (isConfigKey(key) || isMisspeltConfigKey(key)) return true;
-  return false;
-}
-
-/**
- * Reduces a HorizontalPodAutoscaler of version v2 or v2beta2, as sent or as cached.
- *
- * @returns `undefined` for an invalid one, and for one that neither has nor configures a collected metric
- */
-export function readScaledHpa(value: unknown): ScaledHpa | undefined {
-  const read = HPA.safeParse(value);
-  if (!read.success) return undefined;
-  const { metadata, spec, status } = read.data;
+/** Reduces an HPA; `undefined` for one that neither has nor configures a collected metric. */
+export function readScaledHpa({ metadata, spec, status }: Hpa): ScaledHpa | undefined {
   const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
-  const { annotations: all, creationTimestamp, ...named } = metadata;
+  const { namespace, name, uid, creationTimestamp = '', annotations: all = {} } = metadata;
   const annotations = Object.fromEntries(
     Object.entries(all).filter(([key]) => isConfigKey(key) || isMisspeltConfigKey(key)),
   );
   // An HPA that configures metrics without using any gets a message about that.
   if (metrics.length === 0 && Object.keys(annotations).length === 0) return undefined;
   return {
-    ...named,
-    createdAt: creationTimestamp ?? '',
-    annotations,
+    ...{ namespace, name, uid, annotations, metrics },
+    createdAt: creationTimestamp,
     scaleTargetRef: spec.scaleTargetRef,
     replicas: replicasIn(status),
-    metrics,
   };
 }
 
@@ -127,24 +77,26 @@ export function readScaledHpa(value: unknown): ScaledHpa | undefined {
  * The controller writes the current count before it scales, and reads the metric again once the pods exist: divided by
  * the earlier count, the average would be too high, and it would scale up again.
  */
-function replicasIn({ currentReplicas, desiredReplicas }: NonNullable<Status> = {}): number | undefined {
+function replicasIn(status: HpaStatus | undefined): number | undefined {
+  const { currentReplicas, desiredReplicas }: Partial<HpaStatus> = status ?? {};
   if (currentReplicas === undefined) return desiredReplicas;
   return Math.max(currentReplicas, desiredReplicas ?? 0);
 }
 
-function metricOf(metric: z.infer<typeof METRIC>): HpaMetric | undefined {
-  if ('pods' in metric) return { type: 'Pods', ...identified(metric.pods.metric) };
-  if ('external' in metric) return { type: 'External', ...identified(metric.external.metric) };
-  if (!('object' in metric)) return undefined;
+function metricOf(metric: MetricSpec): HpaMetric | undefined {
+  const { type } = metric;
+  if (type === 'Pods') return { type, ...identified(metric.pods.metric) };
+  if (type === 'External') return { type, ...identified(metric.external.metric) };
+  if (type !== 'Object') return undefined;
   const { describedObject, target } = metric.object;
-  const targetsAverage = target?.averageValue !== undefined && target.averageValue !== null;
-  return { type: 'Object', ...identified(metric.object.metric), describedObject, targetsAverage };
+  const targetsAverage = target.averageValue !== undefined;
+  return { type, ...identified(metric.object.metric), describedObject, targetsAverage };
 }
 
 function identified({
   name,
   selector,
-}: z.infer<typeof IDENTIFIER>): Pick<HpaMetric, 'name' | 'matchLabels' | 'expressionKeys'> {
+}: MetricIdentifier): Pick<HpaMetric, 'name' | 'matchLabels' | 'expressionKeys'> {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   const expressionKeys = matchExpressions.map(({ key }) => key);
   return { name, matchLabels, ...(expressionKeys.length > 0 && { expressionKeys }) };

@@ -1,13 +1,20 @@
 import { expect } from 'chai';
+import { readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { isMisspelling, readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
-import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
+import {
+  externalMetric,
+  hpaObject,
+  objectMetric,
+  podsMetric,
+  readHpaObject,
+} from '#spec/support/scaled-hpas.ts';
 
 describe('readScaledHpa', () => {
   it('returns the fields that collectors need, and no other annotations', () => {
     const annotations = { 'metric-config.pods.a.b/c': 'd', 'metric-config/collectors': '[]', other: 'e' };
     const service = { apiVersion: 'v1', kind: 'Service', name: 's' };
     const metrics = [externalMetric('x', { a: 'b' }), objectMetric('o', service), podsMetric('p')];
-    expect(readScaledHpa(hpaObject({ annotations, metrics }))).to.deep.equal({
+    expect(readScaledHpa(readHpaObject({ annotations, metrics }))).to.deep.equal({
       name: 'web',
       namespace: 'default',
       uid: '',
@@ -25,7 +32,7 @@ describe('readScaledHpa', () => {
 
   it('returns the larger of current and desired replicas', () => {
     const replicasOf = (status: object) =>
-      readScaledHpa({ ...hpaObject({ metrics: [externalMetric('x')] }), status })?.replicas;
+      readScaledHpa(readHpa({ ...hpaObject({ metrics: [externalMetric('x')] }), status }, 'v2'))?.replicas;
     expect(replicasOf({ currentReplicas: 1, desiredReplicas: 5 })).to.equal(5);
     expect(replicasOf({ currentReplicas: 5, desiredReplicas: 2 })).to.equal(5);
     expect(replicasOf({ currentReplicas: 3 })).to.equal(3);
@@ -36,15 +43,13 @@ describe('readScaledHpa', () => {
 
   it('leaves out resource metrics, and HPAs that have no others, unless they configure some', () => {
     const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization' } } };
-    expect(readScaledHpa(hpaObject({ metrics: [cpu, externalMetric('x')] }))?.metrics).to.have.length(1);
-    expect(readScaledHpa(hpaObject({ metrics: [cpu] }))).to.equal(undefined);
+    expect(readScaledHpa(readHpaObject({ metrics: [cpu, externalMetric('x')] }))?.metrics).to.have.length(1);
+    expect(readScaledHpa(readHpaObject({ metrics: [cpu] }))).to.equal(undefined);
     const annotations = { 'metric-config.external.x.prometheus/query': 'up' };
-    expect(readScaledHpa(hpaObject({ annotations, metrics: [cpu] }))).to.deep.include({
+    expect(readScaledHpa(readHpaObject({ annotations, metrics: [cpu] }))).to.deep.include({
       annotations,
       metrics: [],
     });
-    for (const value of [undefined, {}, { metadata: { name: 'a', namespace: 'b' }, spec: {} }])
-      expect(readScaledHpa(value)).to.equal(undefined);
   });
 
   it('returns misspelled configuration annotations, to report them', () => {
@@ -54,7 +59,7 @@ describe('readScaledHpa', () => {
       'metric-config.externl.x.prometheus/query': 'up',
     };
     const others = { 'metrics-config.example.com/checksum': '1' };
-    const read = readScaledHpa(hpaObject({ annotations: { ...annotations, ...others }, metrics: [] }));
+    const read = readScaledHpa(readHpaObject({ annotations: { ...annotations, ...others }, metrics: [] }));
     expect(read?.annotations).to.deep.equal(annotations);
   });
 });

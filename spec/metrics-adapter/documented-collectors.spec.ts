@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
@@ -118,7 +119,7 @@ describe('docs/reference/annotations.md', () => {
   });
 
   async function numberOf(object: object): Promise<number | undefined> {
-    const hpa = readScaledHpa(withNamespace(object));
+    const hpa = readScaledHpa(readHpa(withNamespace(object), 'v2'));
     if (!hpa) throw new Error('it is an HPA');
     const { planned, problems } = planCollectors(hpa, collectors);
     expect(problems.map(({ error }) => error.message)).to.deep.equal([]);

@@ -1,3 +1,4 @@
+import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 
 /** What a spec says of an HPA. */
@@ -26,6 +27,11 @@ export function hpaObject({
       metrics: [...metrics],
     },
   } as NewObject;
+}
+
+/** The same, as informers decode it. */
+export function readHpaObject(input: HpaInput): Hpa {
+  return readHpa(hpaObject(input), 'v2');
 }
 
 export function externalMetric(name: string, matchLabels?: Readonly<Record<string, string>>): object {

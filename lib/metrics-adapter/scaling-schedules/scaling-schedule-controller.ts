@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -226,54 +225,31 @@ interface ScheduledHpa {
   }[];
 }
 
-const REFERENCE = z.object({ apiVersion: z.string().default(''), kind: z.string(), name: z.string() });
-const METRIC = z.object({
-  object: z
-    .object({
-      describedObject: REFERENCE,
-      target: z.object({ averageValue: z.union([z.string(), z.number()]).optional() }),
-    })
-    .optional(),
-});
-const HPA = z.object({
-  metadata: z.object({ name: z.string(), namespace: z.string(), uid: z.string().default('') }),
-  spec: z.object({
-    scaleTargetRef: REFERENCE,
-    maxReplicas: z.int(),
-    metrics: z.array(METRIC).nullable().default([]),
-  }),
-});
-
 /** How the controller of schedules uses the informer of HPAs. */
 const SCHEDULED_HPAS = {
   needs: { fields: ['customMetrics'] } satisfies HpaNeeds,
-  view: (hpa: Hpa) => (isScheduled(hpa) ? readScheduledHpa(hpa) : undefined),
+  view: readScheduledHpa,
 };
 
-/** A quick check, since most HPAs are not. */
-function isScheduled({ spec: { metrics = [] } }: Hpa): boolean {
-  return metrics.some(({ type }) => type === 'Object');
-}
-
-/**
- * Reduces an HPA of version v2 or v2beta2, as sent or as cached; `undefined` for one without an average target of a
- * schedule.
- */
-export function readScheduledHpa(value: unknown): ScheduledHpa | undefined {
-  const read = HPA.safeParse(value);
-  if (!read.success) return undefined;
-  const { metadata, spec } = read.data;
-  const schedules = (spec.metrics ?? []).flatMap(({ object }) => {
-    const { kind, name, apiVersion } = object?.describedObject ?? { kind: '', name: '', apiVersion: '' };
+/** Reduces an HPA; `undefined` for one without an average target of a schedule. */
+export function readScheduledHpa({ metadata, spec }: Hpa): ScheduledHpa | undefined {
+  const { namespace: ownNamespace, name: ownName, uid } = metadata;
+  const schedules = (spec.metrics ?? []).flatMap((metric) => {
+    if (metric.type !== 'Object') return [];
+    const { describedObject, target } = metric.object;
+    const { kind, name, apiVersion = '' } = describedObject;
     const known = SCALING_SCHEDULES.kinds.find((one) => one === kind);
-    const average = Quantity.parse(String(object?.target.averageValue ?? ''));
+    const average = Quantity.parse(target.averageValue ?? '');
     const isOurs = apiVersion.split('/')[0] === SCALING_SCHEDULES.apiVersion.split('/')[0];
     if (!known || !isOurs || !average) return [];
-    const namespace = known === 'ScalingSchedule' ? metadata.namespace : '';
+    const namespace = known === 'ScalingSchedule' ? ownNamespace : '';
     return [
       { kind: known, key: keyOfSchedule({ namespace, name }), averageValue: Number(average.nanos) / 1e9 },
     ];
   });
   if (schedules.length === 0) return undefined;
-  return { ...metadata, target: spec.scaleTargetRef, maxReplicas: spec.maxReplicas, schedules };
+  const { scaleTargetRef, maxReplicas } = spec;
+  const { apiVersion = '', kind, name } = scaleTargetRef;
+  const target = { apiVersion, kind, name };
+  return { namespace: ownNamespace, name: ownName, uid, target, maxReplicas, schedules };
 }

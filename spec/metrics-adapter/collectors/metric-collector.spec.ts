@@ -15,7 +15,7 @@ import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
 import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+import { externalMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const clients = new HttpClients({
   clock: new ManualClock(),
@@ -203,7 +203,7 @@ function plan(collector: string, settings: Settings) {
 }
 
 function planned(annotations: Settings, labels: Settings, metric = 'm') {
-  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric(metric, labels)] }));
+  const hpa = readScaledHpa(readHpaObject({ annotations, metrics: [externalMetric(metric, labels)] }));
   if (!hpa) throw new Error('it is an HPA');
   return planCollectors(hpa, COLLECTORS);
 }

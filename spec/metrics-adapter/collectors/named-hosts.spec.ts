@@ -14,7 +14,7 @@ import { SqlDatabase } from '#lib/sources/sql/sql-database.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
-import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+import { externalMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const signal = new AbortController().signal;
 const ALLOWED = '127.0.0.1';
@@ -151,7 +151,7 @@ function planned(
 ): Query {
   const list = [{ type: 'External', metric: 'm', collector: collector.name, ...settings }];
   const annotations = { 'metric-config/collectors': JSON.stringify(list) };
-  const hpa = readScaledHpa(hpaObject({ annotations, metrics: [externalMetric('m')] }));
+  const hpa = readScaledHpa(readHpaObject({ annotations, metrics: [externalMetric('m')] }));
   const [one] = hpa ? planCollectors(hpa, [collector]).planned : [];
   if (!one) throw new Error('it is collected');
   return one.query;

@@ -12,7 +12,7 @@ import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { PodServers } from '#spec/support/pod-servers.ts';
-import { hpaObject, podsMetric } from '#spec/support/scaled-hpas.ts';
+import { podsMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const signal = new AbortController().signal;
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -270,7 +270,7 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
         value === undefined ? [] : [[`metric-config.pods.rps.json-path/${name}`, value]],
       ),
     );
-    const hpa = readScaledHpa(hpaObject({ annotations, metrics: [podsMetric('rps')] }));
+    const hpa = readScaledHpa(readHpaObject({ annotations, metrics: [podsMetric('rps')] }));
     if (!hpa) throw new Error('it is an HPA');
     return planCollectors(hpa, [collector]);
   };

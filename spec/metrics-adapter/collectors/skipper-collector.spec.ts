@@ -12,7 +12,7 @@ import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
+import { objectMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const signal = new AbortController().signal;
 const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'shop' };
@@ -173,7 +173,7 @@ async function setUp(served: object) {
     plan({ object, name = 'requests-per-second', annotations = {}, target }: Plan) {
       const metric = objectMetric(name, object) as { readonly object: object };
       const given = target ? { ...metric, object: { ...metric.object, target } } : metric;
-      const hpa = readScaledHpa(hpaObject({ annotations, metrics: [given] }));
+      const hpa = readScaledHpa(readHpaObject({ annotations, metrics: [given] }));
       if (!hpa) throw new Error('it is an HPA');
       return planCollectors(hpa, [collector]);
     },

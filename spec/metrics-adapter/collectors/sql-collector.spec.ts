@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import { sqlCollector } from '#lib/metrics-adapter/collectors/sql-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
-import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+import { externalMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const source = (name: string, namespaces = ['default']) => ({
   allows: (namespace: string) => namespaces.includes(namespace),
@@ -51,7 +51,7 @@ function plan(
     Object.entries(settings).map(([name, value]) => [`metric-config.external.depth.sql/${name}`, value]),
   );
   const metrics = [externalMetric('depth', matchLabels)];
-  const hpa = readScaledHpa(hpaObject({ namespace, annotations, metrics }));
+  const hpa = readScaledHpa(readHpaObject({ namespace, annotations, metrics }));
   if (!hpa) throw new Error('it asks for a metric');
   const { planned, problems } = planCollectors(hpa, [COLLECTOR]);
   return [...planned.map(({ query }) => query.key), ...problems.map(({ error }) => error.message)];

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
+import { readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { readScaledHpa } from '#lib/metrics-adapter/collected-metrics.ts';
 import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
@@ -131,7 +132,7 @@ function without(settings: Settings, name: string): Settings {
 }
 
 function errorsOf(object: object, collectors: readonly MetricCollector[]): readonly string[] {
-  const hpa = readScaledHpa(object);
+  const hpa = readScaledHpa(readHpa(object, 'v2'));
   if (!hpa) throw new Error('it is an HPA');
   const { planned, problems } = planCollectors(hpa, collectors);
   expect(planned).to.have.lengthOf(problems.length === 0 ? 1 : 0);

@@ -7,7 +7,7 @@ import type { MetricCollector } from '#lib/metrics-adapter/collectors/metric-col
 import { HpaCollectors } from '#lib/metrics-adapter/plans/hpa-collectors.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { externalMetric, type HpaInput, hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
+import { externalMetric, type HpaInput, objectMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const KEY = 'default/web';
 const signal = new AbortController().signal;
@@ -208,7 +208,7 @@ function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
       for (const tell of changes) tell();
     },
     async apply(input: HpaInput | undefined) {
-      hpa = input && readScaledHpa(hpaObject(input));
+      hpa = input && readScaledHpa(readHpaObject(input));
       return await controller.reconcile(KEY, signal);
     },
   };

@@ -10,9 +10,9 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import {
   externalMetric,
   type HpaInput,
-  hpaObject,
   objectMetric,
   podsMetric,
+  readHpaObject,
 } from '#spec/support/scaled-hpas.ts';
 
 const http = new HttpClient({
@@ -158,7 +158,7 @@ describe('planCollectors', () => {
   it('names the flag and the annotation for a missing server', () => {
     const collector = prometheusCollector({ ...PROMETHEUS, server: undefined });
     const hpa = readScaledHpa(
-      hpaObject({ metrics: [externalMetric('a', { type: 'prometheus', query: 'up' })] }),
+      readHpaObject({ metrics: [externalMetric('a', { type: 'prometheus', query: 'up' })] }),
     );
     if (!hpa) throw new Error('it is an HPA');
     const [problem] = planCollectors(hpa, [collector]).problems;
@@ -250,7 +250,7 @@ describe('planCollectors', () => {
   });
 
   it('collects at most the first 100 metrics of an HPA, whatever its annotations', () => {
-    const metrics = Array.from({ length: 1000 }, (_, index) =>
+    const metrics = Array.from({ length: 500 }, (_, index) =>
       externalMetric(`m${index}`, { type: 'prometheus', query: 'up' }),
     );
     const annotations = Object.fromEntries(
@@ -392,7 +392,7 @@ describe('planCollectors', () => {
 });
 
 function plan(input: HpaInput) {
-  const hpa = readScaledHpa(hpaObject(input));
+  const hpa = readScaledHpa(readHpaObject(input));
   if (!hpa) throw new Error('it is an HPA');
   return planCollectors(hpa, [prometheusCollector(PROMETHEUS)]);
 }

@@ -11,7 +11,7 @@ import {
 } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { externalMetric, hpaObject } from '#spec/support/scaled-hpas.ts';
+import { externalMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const { signal } = new AbortController();
 
@@ -120,9 +120,9 @@ describe('readScheduledHpa', () => {
     const metrics = [
       externalMetric('rate'),
       scheduled({ kind: 'ScalingSchedule', name: 'nightly' }, '2500m'),
-      scheduled({ kind: 'ClusterScalingSchedule', name: 'nightly' }, 10),
+      scheduled({ kind: 'ClusterScalingSchedule', name: 'nightly' }, '10'),
     ];
-    expect(readScheduledHpa(hpaObject({ name: 'web', namespace: 'shop', metrics }))).to.deep.equal({
+    expect(readScheduledHpa(readHpaObject({ name: 'web', namespace: 'shop', metrics }))).to.deep.equal({
       ...{ namespace: 'shop', name: 'web', uid: '', maxReplicas: 10 },
       target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
       schedules: [
@@ -144,22 +144,13 @@ describe('readScheduledHpa', () => {
     ['sets an invalid quantity', [scheduled({ kind: 'ScalingSchedule', name: 'a' }, 'many')]],
   ] as const)
     it(`passes over an HPA that ${what}`, () => {
-      expect(readScheduledHpa(hpaObject({ metrics }))).to.equal(undefined);
+      expect(readScheduledHpa(readHpaObject({ metrics }))).to.equal(undefined);
     });
-
-  it('ignores anything but HPAs', () => {
-    const hpa = hpaObject({ metrics: [scheduled({ kind: 'ScalingSchedule', name: 'a' }, '1')] });
-    expect(readScheduledHpa(hpa)).to.not.equal(undefined);
-    expect(readScheduledHpa({ ...hpa, spec: { ...(hpa.spec as object), metrics: null } })).to.equal(
-      undefined,
-    );
-    expect(readScheduledHpa({ ...hpa, metadata: { name: 'web' } })).to.equal(undefined);
-  });
 });
 
 function scheduled(
   object: { readonly kind: string; readonly name: string },
-  averageValue: string | number | undefined,
+  averageValue: string | undefined,
   apiVersion = 'zalando.org/v1',
 ): object {
   const target =

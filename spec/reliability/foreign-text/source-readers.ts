@@ -73,6 +73,7 @@ const RULES = {
 };
 
 const DEEP_SUM = jsonExtract({ form: 'path', text: '$..*', aggregator: 'sum' });
+const TARGET = '"target":{"type":"AverageValue","averageValue":"1"}';
 const OBJECT_HEAD = '{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1",';
 
 /** What reads kubelets' responses. */
@@ -446,20 +447,17 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
     files: ['collected-metrics.ts', 'hpa-versions.ts'],
     bound: OBJECT,
     shapes: {
-      metrics: repeated('{"type":"External","external":{"metric":{"name":"a"}}},', {
-        before: `${OBJECT_HEAD}"annotations":{}},"spec":{"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
-        behind: '{"type":"Resource"}]}}',
+      metrics: repeated(`{"type":"External","external":{"metric":{"name":"a"},${TARGET}}},`, {
+        before: `${OBJECT_HEAD}"annotations":{}},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
+        behind: '{"type":"Later"}]}}',
       }),
       annotations: distinct((index) => `"metric-config.pods.m${index}.b/c":"",`, {
         before: `${OBJECT_HEAD}"annotations":{`,
-        behind:
-          '"z":""}},"spec":{"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[{"type":"Pods","pods":{"metric":{"name":"a"}}}]}}',
+        behind: '"z":""}},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[]}}',
       }),
     },
     read: (text) => {
-      const object: unknown = JSON.parse(text);
-      attempt(() => readWholeHpa(object, 'v2'));
-      const hpa = readScaledHpa(object);
+      const hpa = readScaledHpa(readWholeHpa(JSON.parse(text), 'v2'));
       if (!hpa) throw new Error('the shape is no HPA');
       return readAnnotations(hpa.annotations);
     },
@@ -486,14 +484,14 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
     bound: OBJECT,
     shapes: {
       metrics: repeated(
-        '{"type":"Object","object":{"describedObject":{"apiVersion":"zalando.org/v1","kind":"ScalingSchedule","name":"a"},"target":{"averageValue":"1"}}},',
+        `{"type":"Object","object":{"metric":{"name":"a"},"describedObject":{"apiVersion":"zalando.org/v1","kind":"ScalingSchedule","name":"a"},${TARGET}}},`,
         {
           before: `${OBJECT_HEAD}"annotations":{}},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[`,
-          behind: '{"type":"Resource"}]}}',
+          behind: '{"type":"Later"}]}}',
         },
       ),
     },
-    read: (text) => readScheduledHpa(JSON.parse(text)),
+    read: (text) => readScheduledHpa(readWholeHpa(JSON.parse(text), 'v2')),
   },
   {
     name: 'annotations of HPAs',

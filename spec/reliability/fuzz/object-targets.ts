@@ -116,15 +116,12 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
     seeds: [HPA],
     read: (text) => {
       const hpa = parseJson(text);
-      const settings = readScaledHpa(hpa);
-      if (settings) readAnnotations(settings.annotations);
-      const readers = HPA_VERSIONS.map((version) => () => readHpaOf(hpa, version));
-      return readAll(
-        isPlainError,
-        ...readers,
-        () => readHpa(hpa),
-        () => readScheduledHpa(hpa),
-      );
+      const readers = HPA_VERSIONS.map((version) => () => {
+        const read = readHpaOf(hpa, version);
+        readAnnotations(readScaledHpa(read)?.annotations ?? {});
+        readScheduledHpa(read);
+      });
+      return readAll(isPlainError, ...readers, () => readHpa(hpa));
     },
     isRefusal: isPlainOrSchemaError,
   },
