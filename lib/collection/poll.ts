@@ -39,7 +39,7 @@ export interface PollSubscription {
   readonly tenant?: string | undefined;
   /** Polls a failing source at the normal interval, for subscribers that count failures. */
   readonly isSteady?: boolean | undefined;
-  /** Called after every query, successful or not. */
+  /** Called after every query, successful or not; once for several subscriptions. */
   readonly onPolled?: (() => void) | undefined;
 }
 
@@ -63,6 +63,8 @@ export class Poll {
   readonly #environment: PollEnvironment & SharedByPolls;
   readonly #unsubscribed = new AbortController();
   readonly #subscriptions = new Map<object, PollSubscription>();
+  readonly #tenants = new CountedSet<string>();
+  readonly #listeners = new CountedSet<() => void>();
   /** `undefined` when it has to be computed. */
   #shortestMs: number | undefined;
   readonly #results: PollResults;
@@ -98,6 +100,9 @@ export class Poll {
   subscribe(subscriber: object, subscription: PollSubscription): void {
     this.#remove(subscriber);
     this.#subscriptions.set(subscriber, subscription);
+    const { tenant, onPolled } = subscription;
+    if (tenant !== undefined) this.#tenants.add(tenant);
+    if (onPolled) this.#listeners.add(onPolled);
     if (this.#shortestMs !== undefined)
       this.#shortestMs = Math.min(this.#shortestMs, subscription.intervalMs);
     const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
@@ -124,8 +129,8 @@ export class Poll {
    * Several tenants of a query count as a tenant of their own, so that none of them delays the query for the others.
    */
   get #tenant(): string | undefined {
-    const tenants = new Set([...this.#subscriptions.values()].flatMap(({ tenant }) => tenant ?? []));
-    return tenants.size === 0 ? undefined : [...tenants].sort().join(' ');
+    const tenants = [...this.#tenants.values()];
+    return tenants.length === 0 ? undefined : tenants.sort().join(' ');
   }
 
   /** The shortest interval of the subscriptions, of which tenants may add any number. */
@@ -139,8 +144,11 @@ export class Poll {
 
   #remove(subscriber: object): void {
     const before = this.#subscriptions.get(subscriber);
-    if (before && before.intervalMs === this.#shortestMs) this.#shortestMs = undefined;
+    if (!before) return;
+    if (before.intervalMs === this.#shortestMs) this.#shortestMs = undefined;
     this.#subscriptions.delete(subscriber);
+    if (before.tenant !== undefined) this.#tenants.remove(before.tenant);
+    if (before.onPolled) this.#listeners.remove(before.onPolled);
   }
 
   #schedule(atMonotonicMs: number): void {
@@ -168,7 +176,7 @@ export class Poll {
     const waitMs = this.#isPollRequested ? 0 : this.#waitMs();
     this.#isPollRequested = false;
     this.#schedule(Math.max(clock.monotonicMs(), fromMs + waitMs));
-    for (const subscription of this.#subscriptions.values()) subscription.onPolled?.();
+    for (const onPolled of this.#listeners.values()) onPolled();
   }
 
   /** Runs the query when the limits allow it. The timeout of the query does not include that wait. */
@@ -212,5 +220,25 @@ export class Poll {
     if (this.#spreadingWaits === 1) return intervalMs * (0.5 + random() / 2);
     if (this.#spreadingWaits === 2 && random() < 0.5) return intervalMs / 2; // into the other half of the interval
     return intervalMs;
+  }
+}
+
+/** Distinct values of subscriptions, of which one object may have hundreds with the same value. */
+class CountedSet<T> {
+  readonly #counts = new Map<T, number>();
+
+  add(value: T): void {
+    this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
+  }
+
+  /** Removes a value that was added, as often as it was added. */
+  remove(value: T): void {
+    const count = (this.#counts.get(value) ?? 0) - 1;
+    if (count > 0) this.#counts.set(value, count);
+    else this.#counts.delete(value);
+  }
+
+  values(): Iterable<T> {
+    return this.#counts.keys();
   }
 }

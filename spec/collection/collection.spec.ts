@@ -382,6 +382,20 @@ describe('Collection', () => {
       expect(collection.queryCount).to.equal(1);
     });
 
+    it('calls a listener once for each query, however many collectors have it', async () => {
+      const { clock, collection, source } = setUp();
+      let calls = 0;
+      const shared = { ...source.collector('rate', 10_000), onPolled: () => void calls++ };
+      const named = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`rate-${index}`, shared]));
+      collection.replace('a', collectors(named));
+      await clock.advance(0);
+      expect(calls).to.equal(1);
+      collection.replace('a', collectors({ rate: shared }));
+      collection.pollNow('a', 'rate');
+      await clock.advance(0);
+      expect(calls, 'one collector of 100 left').to.equal(2);
+    });
+
     it('aborts the running query without counting a failure', async () => {
       const { clock, collection, source, logger, asked } = setUp();
       source.hang('slow');

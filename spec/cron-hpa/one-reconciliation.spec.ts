@@ -7,6 +7,7 @@ import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 import { Schedules } from '#lib/schedule/schedules.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+import { shareOfSlowSteps } from '#spec/support/share-of-slow-steps.ts';
 
 const DUE = '2026-07-15T08:00:00Z';
 const never = new AbortController().signal;
@@ -146,16 +147,6 @@ function activatedAt(time: string, spec: Partial<CronHpa['spec']> = {}): CronHpa
     specHash: planned?.specHash ?? '',
   } as const;
   return cronHpa({ resourceVersion: `${Date.parse(time)}`, spec, status: { jobs: [condition] } });
-}
-
-/** A share by whose clock each step takes long. */
-function shareOfSlowSteps(): EventLoopShare {
-  let nowMs = 0;
-  const startTimer = (_: number, callback: () => void) => {
-    const timer = setImmediate(callback);
-    return { [Symbol.dispose]: () => clearImmediate(timer) };
-  };
-  return new EventLoopShare({ monotonicMs: () => (nowMs += 10), startTimer });
 }
 
 /** A leader whose informer has another version of an object than the API server. */

@@ -2,10 +2,10 @@ import type { Collection, Collector } from '#lib/collection/collection.ts';
 import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
 import { PacedKeys } from '#lib/concurrency/paced-keys.ts';
-import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import { KeyEmitter } from '#lib/control/key-emitter.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import type { Workloads } from '../api/target-workloads.ts';
 import { PreparedObjects, type PreparedObjectsOptions, REREAD_MS } from '../preparation/prepared-objects.ts';
@@ -59,7 +59,7 @@ export class ScaledObjectCollectors implements Disposable {
   readonly #failedCounts = new Map<string, number>();
   readonly #pollChanges = new PollChangeDetector();
   readonly #evaluations: PacedKeys;
-  /** Keys of objects whose formulas wait for their turn. */
+  /** Keys of objects that wait for their turn to be evaluated. */
   readonly #waiting = new Set<string>();
   readonly #disposal = new AbortController();
   /** Keys of objects whose triggers or values have changed. */
@@ -76,7 +76,7 @@ export class ScaledObjectCollectors implements Disposable {
     this.#scales = new ScaleCache(options);
     this.#evaluations = new PacedKeys({
       clock: options.clock,
-      release: (key) => void this.#evaluateInTurn(key),
+      release: (key) => this.#evaluateInTurn(key),
       pauseMs: (key) => evaluationPauseMs(this.#prepared.findTriggers(key)),
     });
   }
@@ -184,17 +184,14 @@ export class ScaledObjectCollectors implements Disposable {
     return listener;
   }
 
-  /** Evaluates immediately, or for a formula, which may take a millisecond, in a time slice of the event loop. */
-  async #evaluateInTurn(key: string): Promise<void> {
-    const object = this.#options.objects.find(key);
-    if (!object || this.prepared(object).modifiers === undefined) return this.#evaluate(key);
+  /** Evaluates in the turn of the namespace: thousands of objects may share one poll, and a formula may take a millisecond. */
+  #evaluateInTurn(key: string): void {
     if (this.#waiting.has(key)) return;
     this.#waiting.add(key);
-    const { share } = this.#options;
-    const { signal } = this.#disposal;
-    await runForTenant(object.metadata.namespace, () => share.next(signal)).catch(() => {}); // disposed of
-    this.#waiting.delete(key);
-    if (!signal.aborted) this.#evaluate(key);
+    this.#options.share.schedule(nameOfKey(key).namespace, () => {
+      this.#waiting.delete(key);
+      if (!this.#disposal.signal.aborted) this.#evaluate(key);
+    });
   }
 
   /** Evaluates the polls and pushes since the last call. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Collection } from '#lib/collection/collection.ts';
 import { MetricStore } from '#lib/collection/metric-store.ts';
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { ScaledObjectCollectors } from '#lib/scaled-objects/metrics/scaled-object-collectors.ts';
@@ -10,6 +11,7 @@ import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
+import { shareOfSlowSteps } from '#spec/support/share-of-slow-steps.ts';
 
 const KEY = 'default/web';
 const POLLING_S = 30;
@@ -33,6 +35,17 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
       expect(built.judged).to.be.at.most(2 * count);
     });
 
+  it('evaluates objects that share polls one after another', async () => {
+    await using built = new ManyTriggers(10, { share: shareOfSlowSteps() });
+    for (let index = 0; index < 20; index++) await built.reconcile(`default/web-${index}`);
+    await built.clock.advance(POLLING_S * 1000);
+    built.judged = 0;
+    built.judgedByTurn.clear();
+    built.askAll('default/web-0');
+    for (let turn = 0; turn < 100; turn++) await built.clock.advance(100);
+    expect(Math.max(...built.judgedByTurn.values())).to.equal(10);
+  });
+
   it('evaluates only the requested metric', async () => {
     await using built = new ManyTriggers(100);
     await built.reconcile();
@@ -43,7 +56,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
   });
 
   it('reads the formula no more after the object was reconciled, by whichever poll or request', async () => {
-    await using built = new ManyTriggers(10, 'm1 + m2');
+    await using built = new ManyTriggers(10, { formula: 'm1 + m2' });
     await built.reconcile();
     const { formulaReads } = built;
     expect(formulaReads).to.be.at.least(1);
@@ -81,6 +94,8 @@ class ManyTriggers implements AsyncDisposable {
   planned = 0;
   asked = 0;
   judged = 0;
+  /** By turns of the event loop. */
+  readonly judgedByTurn = new Map<number, number>();
   formulaReads = 0;
   valueOf = (index: number): number => index;
   readonly clock = new ManualClock();
@@ -89,7 +104,10 @@ class ManyTriggers implements AsyncDisposable {
   readonly #collection: Collection;
   readonly plans: ScaledObjectCollectors;
 
-  constructor(count: number, formula?: string) {
+  constructor(
+    count: number,
+    { formula, share }: { readonly formula?: string; readonly share?: EventLoopShare } = {},
+  ) {
     this.#count = count;
     const { clock } = this;
     const logger = new RecordingLogger();
@@ -108,12 +126,18 @@ class ManyTriggers implements AsyncDisposable {
       };
       Object.assign(object.spec, { advanced: { scalingModifiers } });
     }
+    const objects = new Map([[KEY, object]]);
+    const objectOf = (key: string) => {
+      const found = objects.get(key) ?? named(object, nameOfKey(key).name);
+      objects.set(key, found);
+      return found;
+    };
     this.plans = new ScaledObjectCollectors({
       ...{ clock, collection: this.#collection, store: this.#store },
       types: new TriggerTypes([this.#trigger()]),
-      share: new EventLoopShare(this.clock),
+      share: share ?? new EventLoopShare(this.clock),
       ...{ reader: {} as never, readTarget: async () => undefined, authenticationsOf: () => [] },
-      objects: { find: () => object, onChange: () => () => {}, synced: async () => {} },
+      objects: { find: objectOf, onChange: () => () => {}, synced: async () => {} },
       related: [],
       workloads: { find: () => undefined } as never,
       scales: { get: async () => expect.fail('nothing needs it') },
@@ -139,6 +163,8 @@ class ManyTriggers implements AsyncDisposable {
         const query = { key: `queue ${index}`, description: 'a queue', run };
         const evaluate = (samples: readonly { readonly value: number }[]) => {
           this.judged++;
+          const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+          this.judgedByTurn.set(turn, (this.judgedByTurn.get(turn) ?? 0) + 1);
           const values = samples.map(({ value }) => value);
           return { values, isActive: values.some((value) => value > 0) };
         };
@@ -147,13 +173,13 @@ class ManyTriggers implements AsyncDisposable {
     };
   }
 
-  async reconcile(): Promise<void> {
-    await this.plans.controller().reconcile(KEY, new AbortController().signal);
+  async reconcile(key = KEY): Promise<void> {
+    await this.plans.controller().reconcile(key, new AbortController().signal);
     await this.clock.advance(0);
   }
 
-  askAll(): void {
-    for (let index = 0; index < this.#count; index++) this.#collection.pollNow(KEY, `s${index}-queue`);
+  askAll(key = KEY): void {
+    for (let index = 0; index < this.#count; index++) this.#collection.pollNow(key, `s${index}-queue`);
   }
 
   /** The values that an HPA gets. */
@@ -166,6 +192,10 @@ class ManyTriggers implements AsyncDisposable {
     this.plans[Symbol.dispose]();
     await this.#collection[Symbol.asyncDispose]();
   }
+}
+
+function named(object: ScaledObject, name: string): ScaledObject {
+  return { ...object, metadata: { ...object.metadata, name } };
 }
 
 function scaledObject(count: number): ScaledObject {
