@@ -5,7 +5,7 @@ import {
   type AutoscalerCommandLine,
   parseAutoscalerOptions,
 } from '#lib/autoscaler/options/autoscaler-options.ts';
-import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-options.ts';
+import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-flags.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { growYoungGeneration, growYoungGenerationTo, limitHeapGrowth } from './heap-limits.ts';
 import { type Program, serveUntilStopped } from './program.ts';

@@ -54,10 +54,10 @@ const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'options.ts': ['flags.ts'],
   'manager.ts': ['metrics-batch.ts'],
   'pipeline-observers.ts': ['scrape', 'manager.ts'],
-  'pipeline-metrics.ts': ['scrape', 'sink', 'manager.ts', 'pipeline-observers.ts'],
+  'pipeline-series.ts': ['scrape', 'sink', 'manager.ts', 'pipeline-observers.ts'],
   'pipeline.ts': [
     ...['nodes', 'metrics-batch.ts', 'scrape', 'sink', 'debug'],
-    ...['options.ts', 'manager.ts', 'pipeline-metrics.ts', 'pipeline-observers.ts'],
+    ...['options.ts', 'manager.ts', 'pipeline-series.ts', 'pipeline-observers.ts'],
   ],
   'metrics-server.ts': ['api', 'debug', 'ui-endpoints.ts', 'options.ts', 'pipeline.ts'],
 };

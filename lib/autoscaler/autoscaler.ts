@@ -12,7 +12,7 @@ import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import { leadTogether, type Subsystem } from '#lib/control/subsystem.ts';
 import { TargetPins } from '#lib/control/target-pins.ts';
-import { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { DryRun } from '#lib/kubernetes/client/dry-run.ts';

@@ -3,7 +3,7 @@ import type { MetricStore } from '#lib/collection/metric-store.ts';
 import type { PollLimits } from '#lib/collection/poll-limits.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { TargetPins } from '#lib/control/target-pins.ts';
-import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import type { DoctorPart } from '#lib/doctor/doctor.ts';
 import type { HpaEnvironment } from '#lib/hpa/hpa-subsystem.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';

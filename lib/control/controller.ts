@@ -8,7 +8,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
-import type { WorkQueueSeries } from './work-queue-metrics.ts';
+import type { WorkQueueSeries } from './work-queue-series.ts';
 
 /** Result of reconciling a key. */
 export interface ReconcileResult {

@@ -4,7 +4,7 @@ import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { QueueObserver } from './work-queue-metrics.ts';
+import type { QueueObserver } from './work-queue-series.ts';
 
 export interface WorkQueueOptions {
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import {
   nameOfKey,
   type ObjectName,
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import type { Schedules } from '#lib/schedule/schedules.ts';
+import type { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {

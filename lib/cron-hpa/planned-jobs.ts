@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
+import type { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
-import type { Schedules } from '#lib/schedule/schedules.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { CronHpa, CronHpaJob, JobCondition } from './cron-hpa.ts';
 

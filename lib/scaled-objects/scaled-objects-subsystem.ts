@@ -9,7 +9,7 @@ import { type Controller, mapKeys, runController } from '#lib/control/controller
 import { KeyEmitter } from '#lib/control/key-emitter.ts';
 import { ReplicaWork } from '#lib/control/replica-work.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
-import type { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -59,7 +59,7 @@ import { triggerAuthenticationController } from './triggers/authentication/trigg
 import { listEndpoints, listPods } from './triggers/cluster-lookups.ts';
 import { openTriggerEnvironment } from './triggers/trigger-environment.ts';
 import { allTriggers, TriggerTypes } from './triggers/trigger-registry.ts';
-import { Admission } from './validation/admission.ts';
+import { Admission } from './validation/admission-webhook.ts';
 import { cachedLimits, limitedByDefault } from './validation/limit-ranges.ts';
 import { WebhookSeries } from './validation/webhook-series.ts';
 import { startWebhookServer } from './validation/webhook-server.ts';

@@ -14,7 +14,7 @@ import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 import { type Hpa, targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/target-conflicts.ts';
 
 import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';

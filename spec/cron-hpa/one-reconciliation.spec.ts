@@ -4,7 +4,7 @@ import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { shareOfSlowSteps } from '#spec/support/share-of-slow-steps.ts';

@@ -8,7 +8,7 @@ import {
   planJobs,
   planJobsInSteps,
 } from '#lib/cron-hpa/planned-jobs.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa, job, jobsSince, planAt } from '#spec/support/cron-hpas.ts';
 
 const NOW = '2026-07-15T10:00:00Z';

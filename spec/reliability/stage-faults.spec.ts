@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { NodeTrends } from '#lib/resource-metrics/debug/describe-node.ts';
 import { NodeCache } from '#lib/resource-metrics/nodes/node-cache.ts';
-import { PipelineMetrics } from '#lib/resource-metrics/pipeline-metrics.ts';
+import { PipelineMetrics } from '#lib/resource-metrics/pipeline-series.ts';
 import { EndpointChoice } from '#lib/resource-metrics/scrape/endpoint-choice.ts';
 import { ScrapeFailureLog } from '#lib/resource-metrics/scrape/scrape-failure-log.ts';
 import { ScrapeRecords } from '#lib/resource-metrics/scrape/scrape-records.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Cron } from 'croner';
 import fc from 'fast-check';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import type { Schedule } from '#lib/schedule/schedule.ts';
-import { parseSchedule } from '#lib/schedule/schedules.ts';
 
 describe('CalendarSchedule', () => {
   for (const [what, text, timeZone, from, expected] of [

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { needsBothDays, parseFields } from '#lib/schedule/calendar-schedule.ts';
 import { excludeDates, parseExcludedDays } from '#lib/schedule/excluded-dates.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
-import { parseSchedule } from '#lib/schedule/schedules.ts';
 
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';

@@ -1,7 +1,7 @@
 import type { CronHpa, CronHpaJob, CronHpaSpec, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { type PlannedJob, planJobs } from '#lib/cron-hpa/planned-jobs.ts';
 import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 
 const schedules = new Schedules();
 

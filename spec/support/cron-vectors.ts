@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseSchedule } from '#lib/schedule/schedules.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 
 const moment = z.string().refine((text) => Number.isFinite(Date.parse(text)), 'it is no time');

@@ -29,15 +29,15 @@ import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { WebhookOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
 import { type ControllerName, type SubsystemOptions, selectControllers } from '../subsystems.ts';
 import { generalFlags } from './general-flags.ts';
-import { hpaFlags, hpaOptionsOf } from './hpa-options.ts';
+import { hpaFlags, hpaOptionsOf } from './hpa-flags.ts';
 import {
   metricsAdapterFlags,
   metricsAdapterOptionsOf,
   prometheusOf,
   tlsFolders,
-} from './metrics-adapter-options.ts';
-import { scaledObjectsFlags } from './scaled-objects-options.ts';
-import { metricsSourceFlags } from './source-options.ts';
+} from './metrics-adapter-flags.ts';
+import { scaledObjectsFlags } from './scaled-objects-flags.ts';
+import { metricsSourceFlags } from './source-flags.ts';
 
 const leaderElectionFlags = {
   leaderElect: flag('leader-elect', boolean, {

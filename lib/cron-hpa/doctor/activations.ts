@@ -1,5 +1,5 @@
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { formatLocal } from '../cron-hpa-status.ts';
 import { dueActivations, planJobs } from '../planned-jobs.ts';

@@ -1,5 +1,5 @@
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { formatLocal } from '../cron-hpa-status.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-jobs.ts';
 import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';

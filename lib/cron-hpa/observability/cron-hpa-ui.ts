@@ -16,7 +16,7 @@ export function cronHpaUi(cronHpas: DebuggedCronHpas): UiPart {
       return { count, unhealthy, problem: 'not ready' };
     },
     async render(query) {
-      const { renderCronHpas } = await import('./render-cron-hpas.ts');
+      const { renderCronHpas } = await import('./cron-hpa-page.ts');
       return renderCronHpas(query, cronHpas);
     },
     composer: {

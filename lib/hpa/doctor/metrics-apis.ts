@@ -3,7 +3,7 @@ import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
-import { CUSTOM_METRICS_VERSIONS } from '../inputs/custom-metrics-client.ts';
+import { CUSTOM_METRICS_VERSIONS } from '../inputs/metric-values-client.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
 /** The API of each metric type. */

@@ -20,7 +20,7 @@ import {
   objectMetricPath,
   oldestOf,
   podsMetricPath,
-} from './custom-metrics-client.ts';
+} from './metric-values-client.ts';
 import type { NamespaceUsage, UsageList } from './pod-metrics-client.ts';
 
 export interface MetricReaderOptions {

@@ -1,6 +1,6 @@
 import type { UiPart } from '#lib/ui/page.ts';
+import type { HpaUiSource } from './hpa-page.ts';
 import { findProblem } from './hpa-problem.ts';
-import type { HpaUiSource } from './render-hpas.ts';
 
 /** The view of HPAs: their latest decisions, and the calculation and charts of one HPA. */
 export function hpaUi(source: HpaUiSource): UiPart {
@@ -14,7 +14,7 @@ export function hpaUi(source: HpaUiSource): UiPart {
       return { count: source.decisions.size, unhealthy, problem: 'failing or not managed' };
     },
     async render(query) {
-      const { renderHpas } = await import('./render-hpas.ts');
+      const { renderHpas } = await import('./hpa-page.ts');
       return renderHpas(query, source);
     },
   };

@@ -20,7 +20,7 @@ export function metricsUi(source: DebuggedMetrics): UiPart {
       return { count, unhealthy, problem: 'failing or not served' };
     },
     async render(query) {
-      const { renderMetrics } = await import('./render-metrics.ts');
+      const { renderMetrics } = await import('./metrics-page.ts');
       return renderMetrics(query, source);
     },
   };

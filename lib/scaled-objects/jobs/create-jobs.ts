@@ -10,7 +10,7 @@ import {
   type ScaledJobDependencies,
   type ScaledJobState,
 } from './job-context.ts';
-import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-demand.ts';
+import { combineDemands, demandOf, type JobDemand, newJobCount } from './job-count.ts';
 import { pendingJobs, runningJobs, summarizeJobs, surplusJobs } from './job-state.ts';
 
 interface CreateJobsOptions

@@ -9,8 +9,8 @@ import { factsOf } from '../triggers/parameters/parameter.ts';
 import { parametersOf, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
 import type { Trigger } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
-import { reviewScaledObject, type ValidationInputs } from '../validation/admission.ts';
 import { reviewed, UnreadableReview } from '../validation/admission-review.ts';
+import { reviewScaledObject, type ValidationInputs } from '../validation/admission-webhook.ts';
 
 const MIN: Field = { name: 'min', label: 'minReplicaCount', placeholder: '0', hint: 'By default 0.' };
 const MAX: Field = { name: 'max', label: 'maxReplicaCount', placeholder: '10', hint: 'By default 100.' };

@@ -28,7 +28,7 @@ export function scaledObjectsUi(
       return { count, unhealthy, problem: 'not ready', waiting };
     },
     async render(query) {
-      const { renderScaledObjects } = await import('./render-scaled-objects.ts');
+      const { renderScaledObjects } = await import('./scaled-objects-page.ts');
       return renderScaledObjects(query, source);
     },
     composer: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import type { Schedule } from '#lib/schedule/schedule.ts';
-import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';

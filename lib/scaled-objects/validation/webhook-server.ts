@@ -10,8 +10,8 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { Admission } from './admission.ts';
 import { UnreadableReview } from './admission-review.ts';
+import type { Admission } from './admission-webhook.ts';
 
 /** Options of {@link startWebhookServer}. */
 interface WebhookServerOptions {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { composeCronHpa } from '#lib/cron-hpa/observability/compose-cron-hpa.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa } from '#spec/support/cron-hpas.ts';
 
 const NOW_MS = Date.parse('2026-07-15T07:00:00Z');

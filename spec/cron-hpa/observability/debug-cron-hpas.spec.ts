@@ -10,7 +10,7 @@ import {
   describeCronHpa,
 } from '#lib/cron-hpa/observability/debug-cron-hpas.ts';
 import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa, hpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
 const READY = { status: 'True', reason: 'Scheduled', message: 'all jobs are scheduled' } as const;

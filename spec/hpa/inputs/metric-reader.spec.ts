@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { CustomMetricsApi, MetricValuesReader } from '#lib/hpa/inputs/custom-metrics-client.ts';
 import { readMetric, readMetrics } from '#lib/hpa/inputs/metric-reader.ts';
+import { CustomMetricsApi, MetricValuesReader } from '#lib/hpa/inputs/metric-values-client.ts';
 import { NamespaceUsage } from '#lib/hpa/inputs/pod-metrics-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';

@@ -6,7 +6,7 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { debugHpa, decisionLine, hpaText } from '#lib/hpa/observability/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
-import { hpaCharts } from '#lib/hpa/observability/render-hpas.ts';
+import { hpaCharts } from '#lib/hpa/observability/hpa-page.ts';
 import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
 import { DECIDED_AT_MS, ReportedHpas, type ToldFacts } from './reported-hpas.ts';
 

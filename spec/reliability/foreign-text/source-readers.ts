@@ -42,7 +42,7 @@ import {
   readScaledObject,
   readTriggerAuthentication,
 } from '#lib/scaled-objects/api/cached-objects.ts';
-import { parseSchedule } from '#lib/schedule/schedules.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
@@ -338,7 +338,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
   {
     name: 'schedule',
-    files: ['schedules.ts', 'calendar-schedule.ts'],
+    files: ['parse-schedule.ts', 'calendar-schedule.ts'],
     bound: { length: 256, by: 'MAX_TEXT' },
     shapes: {
       ranges: repeated('0-59,', { behind: '0 * * * *' }),

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
-import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-options.ts';
+import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-flags.ts';
 import { readLease } from '#lib/control/lease.ts';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { FlagError } from '#lib/flags/parse-flags.ts';
 import { parseLoadCsv, parseScenario } from '#lib/hpa/explain/scenario.ts';
-import { metricValues } from '#lib/hpa/inputs/custom-metrics-client.ts';
+import { metricValues } from '#lib/hpa/inputs/metric-values-client.ts';
 import { podMetricsList } from '#lib/hpa/inputs/pod-metrics-client.ts';
 import { autoMinSettings } from '#lib/hpa/min-replicas/auto-min-settings.ts';
 import { parseWeek } from '#lib/hpa/min-replicas/persisted-weeks.ts';
@@ -44,8 +44,8 @@ import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
 import { limitedByDefault } from '#lib/scaled-objects/validation/limit-ranges.ts';
 import { checkScaledObject } from '#lib/scaled-objects/validation/validate-scaled-object.ts';
 import { parseExcludedDays } from '#lib/schedule/excluded-dates.ts';
+import { parseSchedule } from '#lib/schedule/parse-schedule.ts';
 import { ScheduleError } from '#lib/schedule/schedule.ts';
-import { parseSchedule } from '#lib/schedule/schedules.ts';
 import { readTargetPod } from '#spec/support/target-pod.ts';
 import {
   type FuzzTarget,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
-import { reviewScaledObject, unknownTypeWarnings } from '#lib/scaled-objects/validation/admission.ts';
+import { reviewScaledObject, unknownTypeWarnings } from '#lib/scaled-objects/validation/admission-webhook.ts';
 import { admissionReview } from '#spec/support/admission-reviews.ts';
 import { collectGarbage } from '#spec/support/held-resources.ts';
 import {

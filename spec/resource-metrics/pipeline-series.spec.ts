@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PipelineMetrics } from '#lib/resource-metrics/pipeline-metrics.ts';
+import { PipelineMetrics } from '#lib/resource-metrics/pipeline-series.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { NotScrapedError, ScrapeError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 import { SlicedRegistry } from '#lib/telemetry/sliced-registry.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import { renderCronHpas } from '#lib/cron-hpa/observability/cron-hpa-page.ts';
 import { cronHpaUi } from '#lib/cron-hpa/observability/cron-hpa-ui.ts';
 import type { DebuggedCronHpas } from '#lib/cron-hpa/observability/debug-cron-hpas.ts';
-import { renderCronHpas } from '#lib/cron-hpa/observability/render-cron-hpas.ts';
 import type { Hpa } from '#lib/cron-hpa/target-conflicts.ts';
-import { Schedules } from '#lib/schedule/schedules.ts';
+import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { cronHpa, hpa, job, planAt } from '#spec/support/cron-hpas.ts';
 

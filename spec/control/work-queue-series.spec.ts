@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { WorkQueue } from '#lib/control/work-queue.ts';
-import { WorkQueueSeries } from '#lib/control/work-queue-metrics.ts';
+import { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('WorkQueueSeries', () => {

@@ -16,7 +16,7 @@ import type {
   PrometheusOptions,
 } from '#lib/metrics-adapter/metrics-adapter-options.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
-import { type metricsSourceFlags, splitEntry } from './source-options.ts';
+import { type metricsSourceFlags, splitEntry } from './source-flags.ts';
 
 /** Converts the flags; `undefined` when neither API is served. @throws {FlagError} for contradictory flags */
 export function metricsAdapterOptionsOf(

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ScaledJob } from '#lib/scaled-objects/api/scaled-job.ts';
 import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
-import { renderScaledObjects } from '#lib/scaled-objects/observability/render-scaled-objects.ts';
+import { renderScaledObjects } from '#lib/scaled-objects/observability/scaled-objects-page.ts';
 import { scaledObjectsUi } from '#lib/scaled-objects/observability/scaled-objects-ui.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { type KnownObjects, TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { renderMetrics } from '#lib/metrics-adapter/observability/metrics-page.ts';
 import { metricsUi } from '#lib/metrics-adapter/observability/metrics-ui.ts';
-import { renderMetrics } from '#lib/metrics-adapter/observability/render-metrics.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { metricsSource, reportOf, type SeenMetrics } from '#spec/support/collected-reports.ts';
 

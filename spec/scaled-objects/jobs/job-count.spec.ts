@@ -4,7 +4,7 @@ import {
   demandOf,
   newJobCount,
   type TriggerDemand,
-} from '#lib/scaled-objects/jobs/job-demand.ts';
+} from '#lib/scaled-objects/jobs/job-count.ts';
 import type { ObservedMetric } from '#lib/scaled-objects/metrics/metric-state.ts';
 
 const observed = (target: number, values: readonly number[], isActive = true) =>

@@ -4,7 +4,7 @@ import {
   externalMetricPath,
   objectMetricPath,
   podsMetricPath,
-} from '#lib/hpa/inputs/custom-metrics-client.ts';
+} from '#lib/hpa/inputs/metric-values-client.ts';
 import { metricSelector } from '#lib/kubernetes/selectors/selector-object.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
 

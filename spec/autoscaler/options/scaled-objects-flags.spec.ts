@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
-import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-options.ts';
+import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-flags.ts';
 
 describe('withFlagsOfEnvironment', () => {
   it("takes what the environment of KEDA's operator says", () => {

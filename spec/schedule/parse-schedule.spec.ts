@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { cacheLastResults, parseSchedule, Schedules } from '#lib/schedule/parse-schedule.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
-import { cacheLastResults, parseSchedule, Schedules } from '#lib/schedule/schedules.ts';
 import { CRON_DIFFERENCES, compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
 
 const UTC = { timeZone: 'UTC', anchorMs: 0, excludeDates: [] };

@@ -1,7 +1,7 @@
 import { boolean, duration, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { ruleBrokenByHosts } from './source-options.ts';
+import { ruleBrokenByHosts } from './source-flags.ts';
 
 /** Usual audiences of the API server; the actual one is checked for each token. */
 const OF_API_SERVER = /^(?:https?:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.cluster\.local)?)?)?\/?$/;
