@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs the servers that specs and the acceptance run ask for numbers, from Debian's archive, where they are missing and where that
-# may be done. None is started: specs start their own. It never fails: a spec whose server is missing skips itself, and says so.
+# Installs missing servers that specs and the acceptance run query, from Debian, if that is permitted. It starts none: specs
+# start their own. It never fails: a spec without its server skips itself and prints that.
 set -u
 
-# Some are where only root looks.
+# Some are in folders that are only in the PATH of root.
 PATH=$PATH:${SERVER_FOLDERS:-/usr/sbin:/usr/local/sbin}
 
 has_postgres() {

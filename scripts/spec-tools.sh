@@ -1,12 +1,12 @@
 #!/bin/sh
-# Gets what some specs need beyond npm's packages, from Debian's archive, where it is missing: promtool into the folder
-# .cache/tools, and Chromium into the system. It never fails: a spec whose tool is missing skips itself, and says so.
+# Installs missing tools of some specs from Debian: promtool into the folder .cache/tools, and Chromium into the system.
+# It never fails: a spec without its tool skips itself and prints that.
 set -u
 
 tools=${TOOLS_FOLDER:-.cache/tools}
 chromium=${CHROMIUM:-/usr/bin/chromium}
 
-# The program alone is unpacked: installed, its package would run a server from the next start of the machine on.
+# Only the program is unpacked: the installed package would start a server when the machine starts.
 get_promtool() {
   (cd "$work" && with_lists download prometheus) || return 1
   dpkg-deb --fsys-tarfile "$work"/prometheus_*.deb | tar -x -C "$work" ./usr/bin/promtool || return 1
@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 
 if ! PATH="$tools:$PATH" command -v promtool >/dev/null 2>&1; then
   if ! command -v apt-get >/dev/null 2>&1; then missing promtool 'this machine has no apt'
-  elif get_promtool; then echo "promtool is in $tools now"
+  elif get_promtool; then echo "Installed promtool in $tools"
   else missing promtool 'apt cannot get it:'; tail -n 3 "$work/log" 2>/dev/null
   fi
 fi

@@ -85,7 +85,7 @@ describe('the metrics server, whole', () => {
   }
 
   describe('asked by kubectl top', () => {
-    it('tells what each node uses', async () => {
+    it('serves the usage of each node', async () => {
       const rows = await top(healthy, ['nodes']);
       expect(rows.map(([name]) => name)).to.have.members(['node-1', 'node-2', 'node-3']);
       for (const [name = '', cpu = '', , memory = ''] of rows) {
@@ -93,7 +93,7 @@ describe('the metrics server, whole', () => {
       }
     });
 
-    it('tells what each container of each pod uses', async () => {
+    it('serves the usage of each container of each pod', async () => {
       const rows = await top(healthy, ['pods', '-A', '--containers']);
       expect(rows).to.have.lengthOf(30);
       for (const [namespace = '', pod = '', container = '', cpu = '', memory = ''] of rows) {
@@ -102,7 +102,7 @@ describe('the metrics server, whole', () => {
       }
     });
 
-    it('tells memory to the byte', async () => {
+    it('serves memory in bytes', async () => {
       const { stdout } = await healthy.kubectl.run(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/pods']);
       const { items } = JSON.parse(stdout) as PodMetricsList;
       for (const { metadata, containers } of items) {
@@ -123,7 +123,7 @@ describe('the metrics server, whole', () => {
       swapping = { ...healthy, kubectl: new Kubectl(await findKubectlWithSwap(), kubeconfig) };
     });
 
-    it('tells how much of its swap each node uses', async () => {
+    it('serves the swap usage of each node', async () => {
       const rows = await top(swapping, ['nodes', '--show-swap']);
       const printed = rows.map(([name, , , , , swap, share]) => [name, swap, share]);
       expect(printed).to.deep.equal(
@@ -135,7 +135,7 @@ describe('the metrics server, whole', () => {
       for (const [, swap = ''] of printed) expect(Number.parseInt(swap, 10)).to.be.above(0);
     });
 
-    it('tells how much swap each container uses', async () => {
+    it('serves the swap usage of each container', async () => {
       const rows = await top(swapping, ['pods', '-A', '--containers', '--show-swap']);
       expect(rows).to.have.lengthOf(30);
       for (const [namespace = '', pod = '', container = '', , , swap] of rows) {
@@ -168,7 +168,7 @@ describe('the metrics server, whole', () => {
     }
   });
 
-  describe('told to end', () => {
+  describe('on SIGTERM', () => {
     it('ends within seconds of SIGTERM, without problems, though connections are open', async () => {
       const { server, port } = await anotherServer();
       const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
@@ -180,7 +180,7 @@ describe('the metrics server, whole', () => {
       expect(performance.now() - startMs).to.be.below(20_000); // a connection may be idle for longer
     });
 
-    it('ends at once when told again, whatever is under way', async () => {
+    it('ends immediately at a second signal', async () => {
       const { server, port } = await anotherServer();
       const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
       await once(client, 'secureConnect');
@@ -218,7 +218,7 @@ describe('the metrics server, whole', () => {
   });
 
   describe('measured by the benchmarks', () => {
-    it('has its cost told', async function () {
+    it('has a bounded cost', async function () {
       if (process.platform !== 'linux') this.skip();
       const { startToReadyMs, scraping, requests, firstRequests, peakResidentBytes, loads } = await benchmark;
       expect(startToReadyMs).to.be.above(11_000);

@@ -36,7 +36,7 @@ function summaryAt(seconds: number, containers: readonly ToldContainer[]): strin
 }
 
 describe('what is served of a pod', () => {
-  it('is everything that its kubelet told of in its last response, or nothing', () => {
+  it('is everything that its kubelet reported in its last response, or nothing', () => {
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     fc.assert(
       fc.property(responses, (rounds) => {

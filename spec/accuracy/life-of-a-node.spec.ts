@@ -3,7 +3,7 @@ import { CYCLE_MS, pod, SETTLED_MS, setup } from './small-cluster.ts';
 
 describe('the life of a node', () => {
   for (const resolutionMs of [10_000, 15_000, 60_000, 300_000]) {
-    it(`is told of after 13 s at a resolution of ${resolutionMs / 1000} s`, async () => {
+    it(`has metrics after 13 s at a resolution of ${resolutionMs / 1000} s`, async () => {
       const options = { resolutionMs, requestTimeoutMs: 9000, stalenessMs: resolutionMs + 9000 };
       const { clock, pipeline } = setup({ options });
       await clock.advance(13_000);

@@ -12,7 +12,7 @@ describe('the life of a pod', () => {
     expect(pipeline.pod('web')).to.equal(undefined);
   });
 
-  it('begins when the API server tells of it, though its kubelet has known it for long', async () => {
+  it('begins when the API server lists it, even if its kubelet has reported it for long', async () => {
     const { clock, cluster, pipeline } = setup();
     const early = cluster.runPod(pod('early'));
     await clock.advance(SETTLED_MS);
@@ -43,7 +43,7 @@ describe('the life of a pod', () => {
     });
   }
 
-  it('is told from its predecessor while both are reported', async () => {
+  it('is distinguished from its predecessor while both are reported', async () => {
     const { clock, cluster, pipeline } = setup({
       pods: [pod('db-0', { containers: [container('app', 900)] })],
     });
@@ -53,7 +53,7 @@ describe('the life of a pod', () => {
     expect(pipeline.pod('db-0')?.containers[0]?.cpuNanocores).to.equal(60_000_000);
   });
 
-  it('is told of though it is static: the API server has another UID for it', async () => {
+  it('is served even if it is static: the API server has another UID for it', async () => {
     const hash = 'e6f5d2bd4a0f1c8b6a1f4c2d9b7e3a05';
     const { clock, cluster, pipeline } = setup();
     cluster.runPod(pod('etcd-a', { kubeletUid: hash }));

@@ -19,7 +19,7 @@ describe('AutoMinReplicas beside Cron-HPA', () => {
     ['the target', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
     ['the HPA', { apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', name: 'web' }],
   ] as const) {
-    it(`is not looked for while the window of a Cron-HPA of ${what} is open`, async () => {
+    it(`does not run while the window of a Cron-HPA of ${what} is open`, async () => {
       await using server = await startSimulatedApiServer({
         clock: new ManualClock(Date.UTC(2026, 0, 1, 2)), // a day is judged within an hour after its midnight
         definitions: [readDefinition('cron-horizontal-pod-autoscaler')],

@@ -26,7 +26,7 @@ describe('startAutoscaler', () => {
 
   afterEach(() => server[Symbol.asyncDispose]());
 
-  it('waits for the definition, and scales by the clock once it is there', async () => {
+  it('waits for the definition, and scales by the clock once it is installed', async () => {
     server = await startLiveApiServer();
     await using autoscaler = await start('a', '--controllers=cronhpa');
     expect(reported('Nothing to do')).to.equal(0);

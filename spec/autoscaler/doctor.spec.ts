@@ -21,7 +21,7 @@ describe('runDoctor of the autoscaler', () => {
     });
   });
 
-  it('looks at the controllers alone that run, and at no lease where none does', async () => {
+  it('checks only enabled controllers, and no lease without controllers', async () => {
     await using server = await startExaminedAutoscaler();
     const { isSound, checks } = await examineAutoscaler(server, ['--controllers=']);
     expect(checks.map(({ name }) => name)).to.deep.equal(['api-server', 'permissions']);

@@ -210,7 +210,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(items[0]).to.deep.include({ value: '500m' });
   });
 
-  it('keeps two HPAs from getting each other’s values of an object in no namespace', async () => {
+  it('does not mix values of two HPAs for a cluster-scoped object', async () => {
     await using system = await start();
     const { client } = system.server;
     await client.post('/api/v1/namespaces', {
@@ -239,7 +239,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     await system.passes(async () => ((await system.get('/debug/metrics')).problems ?? []).length === 0);
   });
 
-  it('keeps two HPAs from getting each other’s values of an object, of which one is divided by replicas', async () => {
+  it('does not mix values of two HPAs for an object if one is divided by replicas', async () => {
     await using system = await start();
     const { client } = system.server;
     const metrics = [objectMetric('rate', { apiVersion: 'v1', kind: 'Service', name: 'web' })];
@@ -310,7 +310,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
   });
 
   for (const flag of ['--skipper-ingress-metrics', '--skipper-routegroup-metrics', '--external-rps-metrics'])
-    it(`says that ${flag} does nothing without a Prometheus server`, async () => {
+    it(`warns that ${flag} has no effect without a Prometheus server`, async () => {
       await using system = await start([flag, '--prometheus-server=']);
       const warnings = system.logger.lines.filter(({ level }) => level === 'warning');
       expect(warnings.map(({ message }) => message)).to.deep.equal([

@@ -271,15 +271,15 @@ describe('eventsOf', () => {
   });
 
   it('reports once what blocks the object', () => {
-    const toldOf = (next: CronHpaStatus['ready'], before = object) =>
+    const eventsAt = (next: CronHpaStatus['ready'], before = object) =>
       eventsOf(before, { ...quiet, status: { ...object.status, ready: next } });
-    expect(toldOf(ready('TargetConflict'))).to.deep.equal([
+    expect(eventsAt(ready('TargetConflict'))).to.deep.equal([
       { type: 'Warning', reason: 'TargetConflict', message: MESSAGE },
     ]);
     expect(
-      toldOf(ready('TargetConflict'), cronHpa({ status: { ready: ready('InvalidJobs') } })),
+      eventsAt(ready('TargetConflict'), cronHpa({ status: { ready: ready('InvalidJobs') } })),
     ).to.deep.equal([]);
-    expect(toldOf(ready('Scheduled'))).to.deep.equal([]);
+    expect(eventsAt(ready('Scheduled'))).to.deep.equal([]);
   });
 });
 

@@ -34,12 +34,12 @@ describe("the autoscaler's Helm chart", () => {
     expect(exitStatus, stdout).to.equal(0);
   });
 
-  it('is of the version of the package', () => {
+  it('has the version of the package', () => {
     const chart = parse(readFileSync(`${AUTOSCALER_CHART}/Chart.yaml`, 'utf8'));
     expect([chart.version, chart.appVersion]).to.deep.equal([packageJson.version, packageJson.version]);
   });
 
-  it('installs what kustomize installs unless told otherwise', () => {
+  it('installs by default what kustomize installs', () => {
     const named = (objects: readonly ManifestObject[]) =>
       objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
     expect(named(byDefault)).to.deep.equal(named(kustomized));
@@ -51,7 +51,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(container).to.deep.equal(expected);
   });
 
-  it('gives flags that the autoscaler knows, and the Lease that its role names', () => {
+  it('sets flags that the autoscaler supports, and the Lease of its role', () => {
     const [command, ...args] = serverContainer(byDefault).args;
     expect(command).to.equal('autoscaler');
     const commandLine = parseAutoscalerOptions(args);
@@ -65,7 +65,7 @@ describe("the autoscaler's Helm chart", () => {
     });
   });
 
-  it('gives no permission of a controller that is switched off', async () => {
+  it('grants no permission of a disabled controller', async () => {
     const objects = await autoscalerTemplate({
       'controllers.cronhpa.enabled': false,
       'metricsApis.custom.enabled': false,
@@ -76,7 +76,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(serverContainer(objects).args).to.include('--controllers=');
   });
 
-  it('leaves a metrics API to another provider that is switched off', async () => {
+  it('leaves a disabled metrics API to another provider', async () => {
     const objects = await autoscalerTemplate({ 'metricsApis.custom.enabled': false });
     const services = objects.filter(({ kind }) => kind === 'APIService');
     expect(services.map(({ metadata }) => metadata.name)).to.deep.equal(['v1beta1.external.metrics.k8s.io']);
@@ -86,7 +86,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(commandLine.options.metricsAdapter).to.include({ servesCustom: false, servesExternal: true });
   });
 
-  it('brings scaling schedules where told to, with what the component brings', async () => {
+  it('installs scaling schedules if they are enabled, with the objects of the component', async () => {
     const folder = 'manifests/components/scaling-schedule';
     const objects = await autoscalerTemplate({ 'metricsApis.custom.scalingSchedules': true });
     for (const file of ['scaling-schedule.yaml', 'cluster-scaling-schedule.yaml']) {
@@ -101,7 +101,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(commandLine.options.metricsAdapter?.scalingSchedule).to.include({ rampSteps: 10 });
   });
 
-  it('has the API server verify certificates where the authority is given', async () => {
+  it('has the API server verify certificates if the CA is given', async () => {
     const objects = await autoscalerTemplate({ 'metricsApis.caBundle': 'PEM' });
     for (const { kind, spec } of objects) {
       if (kind !== 'APIService') continue;
@@ -110,7 +110,7 @@ describe("the autoscaler's Helm chart", () => {
     }
   });
 
-  it('mounts Secrets by their names alone', async () => {
+  it('mounts Secrets by name only', async () => {
     const objects = await autoscalerTemplate({
       'secrets[0]': 'prometheus-tls',
       'secrets[1]': 'shop.database',
@@ -167,7 +167,7 @@ describe("the autoscaler's Helm chart", () => {
     ]);
   });
 
-  it('lets triggers use no Secret, ConfigMap or service account that no value names', async () => {
+  it('lets triggers use only Secrets, ConfigMaps and service accounts that a value names', async () => {
     const enabled = { 'controllers.scaledobjects.enabled': true };
     const credentials = async (values: Readonly<Record<string, unknown>>) =>
       (await autoscalerTemplate({ ...enabled, ...values })).filter(({ metadata }) =>
@@ -205,7 +205,7 @@ describe("the autoscaler's Helm chart", () => {
     );
   });
 
-  it('requests tokens for an audience alone', async () => {
+  it('requests tokens only for an audience', async () => {
     const enabled = { 'controllers.scaledobjects.enabled': true };
     const flag = '--bound-service-account-token-audience=sources';
     const { args } = serverContainer(
@@ -219,7 +219,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(failure).to.include('credentials.namespaces with serviceAccounts need credentials.tokenAudience');
   });
 
-  it('reads the lease of KEDA in one namespace, as kustomize has it, which is made where there is none and stays', async () => {
+  it('reads the lease of KEDA in one namespace, as kustomize does, which it creates if missing and never deletes', async () => {
     const enabled = { 'controllers.scaledobjects.enabled': true };
     const objects = await autoscalerTemplate(enabled);
     const expected = await kustomize('manifests/overlays/autoscaler-scaled-objects');
@@ -244,7 +244,7 @@ describe("the autoscaler's Helm chart", () => {
         if (kind === 'ClusterRole') expect(JSON.stringify(rules)).not.to.include('leases');
   });
 
-  it('has objects judged as kustomize has them, by a certificate that its authority vouches for', async () => {
+  it('validates objects as kustomize does, with a certificate that its CA signed', async () => {
     const values = { 'controllers.scaledobjects.enabled': true, 'webhook.enabled': true };
     const objects = await autoscalerTemplate(values);
     const expected = await kustomize('manifests/overlays/autoscaler-scaled-objects-webhook');
@@ -277,7 +277,7 @@ describe("the autoscaler's Helm chart", () => {
     }
   });
 
-  it('refuses a webhook without what it judges, or whose certificate nobody vouches for', async () => {
+  it('rejects a webhook without ScaledObjects, or without a CA of its certificate', async () => {
     for (const [values, text] of [
       [{ 'webhook.enabled': true }, 'webhook.enabled needs controllers.scaledobjects.enabled'],
       [
@@ -296,7 +296,7 @@ describe("the autoscaler's Helm chart", () => {
     }
   });
 
-  it('refuses a controller that the autoscaler does not have', async () => {
+  it('rejects an unknown controller', async () => {
     const failure = await autoscalerTemplate({ 'controllers.cron': { enabled: true } }).then(
       () => 'it was accepted',
       (error: Error) => error.message,
@@ -304,7 +304,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(failure).to.include("at '/controllers': additional properties 'cron' not allowed");
   });
 
-  it('lets those resources alone be scaled that a value names', async () => {
+  it('lets only resources be scaled that a value names', async () => {
     const scaleResources = [{ apiGroup: 'argoproj.io', resources: ['rollouts'] }];
     const role = onlyOf(await autoscalerTemplate({ scaleResources }), 'ClusterRole', 'autoscaler-scale');
     expect(role.rules).to.deep.equal([
@@ -312,7 +312,7 @@ describe("the autoscaler's Helm chart", () => {
     ]);
   });
 
-  it('brings definitions that are upgraded with it and survive its removal', async () => {
+  it('installs definitions, which are upgraded with it and stay when it is uninstalled', async () => {
     const given = parse(readFileSync(`manifests/crds/${DEFINITION}`, 'utf8'));
     const { spec, metadata } = onlyOf(byDefault, 'CustomResourceDefinition');
     expect(spec).to.deep.equal(given.spec);
@@ -321,7 +321,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(without.some(({ kind }) => kind === 'CustomResourceDefinition')).to.equal(false);
   });
 
-  it('hands on replicas, resources, names and flags', async () => {
+  it('passes on replicas, resources, names and flags', async () => {
     const objects = await autoscalerTemplate(
       { replicas: 3, resources: { limits: { memory: '1Gi' } }, args: ['--cron-hpa-time-zone=Asia/Tokyo'] },
       'clock',
@@ -336,7 +336,7 @@ describe("the autoscaler's Helm chart", () => {
     ]);
   });
 
-  it('has helm test run the doctor where told to, with what the one of kustomize may and the flags of the release', async () => {
+  it('has helm test run the doctor if it is enabled, with the permissions of kustomize and the flags of the release', async () => {
     const objects = await autoscalerTemplate({
       'doctor.enabled': true,
       'controllers.hpa.enabled': true,
@@ -361,7 +361,7 @@ describe("the autoscaler's Helm chart", () => {
     expect(container.securityContext).to.deep.equal(serverContainer(objects).securityContext);
   });
 
-  it('brings monitoring where told to, by the name of its release', async () => {
+  it('installs monitoring if it is enabled, by the name of its release', async () => {
     const objects = await autoscalerTemplate(
       {
         'serviceMonitor.enabled': true,

@@ -24,14 +24,14 @@ describe('manifests/autoscaler-doctor', () => {
     objects = await kustomize('manifests/autoscaler-doctor');
   });
 
-  it('gives flags that the doctor knows', () => {
+  it('sets flags that the doctor supports', () => {
     const [container] = onlyOf(objects, 'Job').spec.template.spec.containers;
     const [command, ...args] = container.args;
     expect(command).to.equal('autoscaler');
     expect(parseAutoscalerOptions(args)).to.include({ kind: 'doctor' });
   });
 
-  it('gives its account the permissions that every check takes', async () => {
+  it('grants its account the permissions of every check', async () => {
     await using server = await startExaminedAutoscaler();
     const labels = { app: 'web' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
@@ -62,7 +62,7 @@ describe('manifests/autoscaler-doctor', () => {
     expect(findings.some(({ seen }) => seen.startsWith('scales Deployment "web"'))).to.equal(true);
   });
 
-  it('gives it, by the chart, what seeing a KEDA that runs takes where ScaledObjects are followed', async () => {
+  it('grants it in the chart the permissions to detect KEDA if ScaledObjects are enabled', async () => {
     const definitions = ['scaled-object', 'scaled-job'].map((name) => readDefinition(`keda/${name}`));
     await using server = await startSimulatedApiServer({ definitions });
     await created(server, '/apis/apiregistration.k8s.io/v1/apiservices', {

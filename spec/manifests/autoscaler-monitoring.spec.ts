@@ -25,7 +25,7 @@ describe(FOLDER, () => {
   const rules: readonly Rule[] = spec.groups.flatMap((group: { rules: readonly Rule[] }) => group.rules);
   const panels: readonly Panel[] = JSON.parse(readFileSync(`${FOLDER}/dashboard.json`, 'utf8')).panels;
 
-  it('has alerts and panels about series alone that an autoscaler exposes', async () => {
+  it('has alerts and panels only for series that the autoscaler exposes', async () => {
     const exposition = await autoscalerSeries();
     const known = seriesNames(exposition);
     const expressions = [
@@ -44,12 +44,12 @@ describe(FOLDER, () => {
     }
   });
 
-  it('tells with every alert what is wrong and where to look', () => {
+  it('describes the problem and the next step in every alert', () => {
     for (const { alert, annotations } of rules)
       expect(annotations, alert).to.have.all.keys('summary', 'description');
   });
 
-  it("scrapes the autoscaler's Service, and brings the dashboard to Grafana", async () => {
+  it("scrapes the autoscaler's Service, and installs the dashboard in Grafana", async () => {
     const objects = await kustomize('manifests/overlays/autoscaler-monitored');
     const service = onlyOf(objects, 'Service');
     const { selector, endpoints } = onlyOf(objects, 'ServiceMonitor').spec;

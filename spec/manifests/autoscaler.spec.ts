@@ -23,7 +23,7 @@ describe('manifests/autoscaler', () => {
 
   for (const name of OVERLAYS) {
     describe(`overlays/${name}`, () => {
-      it('gives the container no privilege that it can do without', () => {
+      it('gives the container no unnecessary privilege', () => {
         expect(serverContainer(overlay(name)).securityContext).to.deep.equal({
           allowPrivilegeEscalation: false,
           readOnlyRootFilesystem: true,
@@ -35,7 +35,7 @@ describe('manifests/autoscaler', () => {
         });
       });
 
-      it('runs the controllers alone whose permissions it gives, by flags that the autoscaler knows', () => {
+      it('runs only controllers with permissions, by valid flags', () => {
         const [command, ...args] = serverContainer(overlay(name)).args;
         expect(command).to.equal('autoscaler');
         const commandLine = parseAutoscalerOptions(args);
@@ -46,7 +46,7 @@ describe('manifests/autoscaler', () => {
         expect([...commandLine.options.controllers]).to.deep.equal(['cronhpa']);
       });
 
-      it('names the type of its strategy, without which each kubectl apply would change it', () => {
+      it('sets the type of its strategy, without which each kubectl apply would change it', () => {
         expect(onlyOf(overlay(name), 'Deployment').spec.strategy.type).to.equal('RollingUpdate');
       });
 
@@ -58,7 +58,7 @@ describe('manifests/autoscaler', () => {
         expect(onlyOf(overlay(name), 'Deployment').spec.template.metadata.labels).to.include(selector);
       });
 
-      it('gives permissions to its own account alone, and none on everything', () => {
+      it('grants permissions only to its own account, and none on all resources', () => {
         const isReader = (object: ManifestObject) => /-metrics-reader$/.test(object.metadata.name);
         const own = overlay(name).filter((object) => !isReader(object));
         const bindings = own.filter(({ kind }) => /RoleBinding$/.test(kind));
@@ -94,7 +94,7 @@ describe('manifests/autoscaler', () => {
         );
       });
 
-      it('keeps one of two replicas through disruptions, by the version of the policy that the cluster has', () => {
+      it('keeps one of two replicas through disruptions, by the policy version of the cluster', () => {
         const budget = onlyOf(overlay(name), 'PodDisruptionBudget');
         expect(budget.apiVersion).to.equal(name === 'autoscaler-1.20' ? 'policy/v1beta1' : 'policy/v1');
         const { replicas, template } = onlyOf(overlay(name), 'Deployment').spec;
@@ -155,7 +155,7 @@ describe('manifests/autoscaler', () => {
         ]);
       });
 
-      it('gives everything of metrics alone, and of ConfigMaps its own', () => {
+      it('grants all names only for metrics, and only its own ConfigMaps', () => {
         const rules: readonly Rule[] = onlyOf(objects, 'ClusterRole', 'autoscaler-hpa').rules;
         const wide = rules.filter((rule) => JSON.stringify(rule).includes('*'));
         expect(wide).to.deep.equal([
@@ -189,7 +189,7 @@ describe('manifests/autoscaler', () => {
     }
   });
 
-  it('elects by the Lease that its flags name, which its role names, too', () => {
+  it('uses the same Lease in its flags and its role', () => {
     const commandLine = parseAutoscalerOptions(serverContainer(overlay('autoscaler')).args.slice(1));
     if (commandLine.kind !== 'run') throw new Error('It does not run');
     const role = onlyOf(overlay('autoscaler'), 'Role', 'autoscaler-leader-election');
@@ -197,7 +197,7 @@ describe('manifests/autoscaler', () => {
     expect(lease).to.deep.equal({ namespace: role.metadata.namespace, name: role.rules[1].resourceNames[0] });
   });
 
-  it('is of the same image as the metrics server, in the version of the package', () => {
+  it('uses the image of the metrics server, in the version of the package', () => {
     expect(serverContainer(overlay('autoscaler')).image).to.equal(`metrics-server:v${packageJson.version}`);
   });
 });

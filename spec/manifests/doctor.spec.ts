@@ -13,13 +13,13 @@ describe('manifests/doctor', () => {
     objects = await kustomize('manifests/doctor');
   });
 
-  it('gives flags that the doctor knows and heeds', () => {
+  it('sets flags that the doctor supports and uses', () => {
     const [container] = onlyOf(objects, 'Job').spec.template.spec.containers;
     const command = parseOptions(container.args);
     expect(command).to.include({ kind: 'doctor' }).and.to.have.deep.property('ignored', []);
   });
 
-  it('gives its account the permissions that every check takes, and nothing else', async () => {
+  it('grants its account the permissions of every check, and no others', async () => {
     await using server = await startExaminedCluster();
     const { cluster } = server;
     const username = 'system:serviceaccount:kube-system:metrics-server-doctor';

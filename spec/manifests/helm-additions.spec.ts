@@ -10,8 +10,8 @@ import {
   onlyOf,
 } from '#spec/support/manifest-objects.ts';
 
-describe('what the Helm chart has beside what the reference has', () => {
-  it('has the alerts of kustomize, about the job that the release is for Prometheus', async () => {
+describe('additions of the Helm chart to the reference', () => {
+  it("has the alerts of kustomize, for the release's job in Prometheus", async () => {
     const objects = await helmTemplate({
       'prometheusRule.enabled': true,
       'prometheusRule.additionalLabels': { team: 'a' },
@@ -29,7 +29,7 @@ describe('what the Helm chart has beside what the reference has', () => {
     expect(onlyOf(objects, 'ServiceMonitor').spec).to.include({ jobLabel: 'app.kubernetes.io/instance' });
   });
 
-  it('has the dashboard of kustomize, labelled as Grafana is told to look for', async () => {
+  it('has the dashboard of kustomize, with the label that Grafana selects', async () => {
     const dashboard = { enabled: true, labels: { dashboards: 'yes' }, annotations: { folder: 'Cluster' } };
     const { data, metadata } = onlyOf(await helmTemplate({ dashboard }), 'ConfigMap');
     const kustomized = onlyOf(await kustomize('manifests/overlays/release-monitored'), 'ConfigMap');
@@ -52,7 +52,7 @@ describe('what the Helm chart has beside what the reference has', () => {
       ofDoctor = objects.filter(({ metadata }) => metadata.name.includes('-doctor'));
     });
 
-    it('is there for helm test alone, and its account no longer than that', () => {
+    it('exists, with its account, only during helm test', () => {
       expect(ofDoctor.map(({ kind }) => kind)).to.have.members([
         'ServiceAccount',
         'ClusterRole',
@@ -69,7 +69,7 @@ describe('what the Helm chart has beside what the reference has', () => {
       }
     });
 
-    it('comes after its account, which Helm orders by weight', () => {
+    it('is created after its account, ordered by weight', () => {
       const weights = ofDoctor.map(({ kind, metadata }) => ({
         kind,
         weight: Number(metadata.annotations?.['helm.sh/hook-weight'] ?? 0),
@@ -77,7 +77,7 @@ describe('what the Helm chart has beside what the reference has', () => {
       expect(weights.filter(({ weight }) => weight > 0).map(({ kind }) => kind)).to.deep.equal(['Job']);
     });
 
-    it('may do what the one of kustomize may', async () => {
+    it('has the permissions of the doctor of kustomize', async () => {
       const roles = ofDoctor.filter(({ kind }) => kind === 'ClusterRole');
       const kustomized = await kustomize('manifests/doctor');
       expect(onlyOf(roles, 'ClusterRole').rules).to.have.deep.members(
@@ -90,7 +90,7 @@ describe('what the Helm chart has beside what the reference has', () => {
       }
     });
 
-    it("has the server's image, flags and place", () => {
+    it("has the server's image, flags and scheduling constraints", () => {
       const { spec } = onlyOf(ofDoctor, 'Job').spec.template;
       const [container] = spec.containers;
       const server = onlyOf(objects, 'Deployment').spec.template.spec;
@@ -107,7 +107,7 @@ describe('what the Helm chart has beside what the reference has', () => {
     });
   });
 
-  it('is nowhere unless asked for', async () => {
+  it('is not installed by default', async () => {
     const values = parse(await readFile(`${CHART}/values.yaml`, 'utf8'));
     for (const name of ['prometheusRule', 'dashboard', 'doctor'])
       expect(values[name].enabled, name).to.equal(false);

@@ -28,12 +28,12 @@ describe('the Helm chart', () => {
     expect(exitStatus, stdout).to.equal(0);
   });
 
-  it('is of the version of the package', async () => {
+  it('has the version of the package', async () => {
     const chart = parseYaml(await readFile(`${CHART}/Chart.yaml`, 'utf8'));
     expect([chart.version, chart.appVersion]).to.deep.equal([packageJson.version, packageJson.version]);
   });
 
-  it('installs what kustomize installs unless told otherwise', () => {
+  it('installs by default what kustomize installs', () => {
     const kinds = (objects: readonly ManifestObject[]) => objects.map(({ kind }) => kind).sort();
     expect(kinds(byDefault)).to.deep.equal(kinds(kustomized));
     const { args, ...container } = serverContainer(byDefault);
@@ -52,7 +52,7 @@ describe('the Helm chart', () => {
     );
   });
 
-  it('hands on replicas, resources, flags and where to run', async () => {
+  it('passes on replicas, resources, flags and scheduling constraints', async () => {
     const objects = await helmTemplate({
       replicas: 3,
       args: ['--kubelet-insecure-tls', '--node-selector=pool in (a,b)'],
@@ -77,7 +77,7 @@ describe('the Helm chart', () => {
     expect(parseOptions(container.args)).to.include({ kind: 'run' });
   });
 
-  it('creates neither roles, account nor APIService where told not to', async () => {
+  it('creates no roles, account or APIService if they are disabled', async () => {
     const objects = await helmTemplate({
       'rbac.create': false,
       'serviceAccount.create': false,
@@ -89,13 +89,13 @@ describe('the Helm chart', () => {
   describe('with a disruption budget', () => {
     const budget = { enabled: true, maxUnavailable: 0 };
 
-    it('speaks the version of the policy that the cluster has', async () => {
+    it('uses the policy version of the cluster', async () => {
       const modern = onlyOf(await helmTemplate({ podDisruptionBudget: budget }), 'PodDisruptionBudget');
       expect(modern.apiVersion).to.equal('policy/v1');
       expect(modern.spec).to.include({ maxUnavailable: 0 }).and.not.to.have.property('minAvailable');
     });
 
-    it('refuses both bounds at once', async () => {
+    it('rejects both bounds together', async () => {
       const failure = await messageOf(helmTemplate({ podDisruptionBudget: { ...budget, minAvailable: 1 } }));
       expect(failure).to.include('podDisruptionBudget has minAvailable and maxUnavailable');
     });
@@ -107,7 +107,7 @@ describe('the Helm chart', () => {
         ({ name }: { name: string }) => name === 'serving-certificate',
       )?.secret.secretName;
 
-    it('metrics-server, trusts blindly, or verifies by the bundle that it is given', async () => {
+    it('metrics-server: skips verification, or verifies by the given bundle', async () => {
       expect(secretOf(byDefault)).to.equal(undefined);
       expect(onlyOf(byDefault, 'APIService').spec).to.include({ insecureSkipTLSVerify: true });
       const given = await helmTemplate({ 'apiService.caBundle': 'PEM' });
@@ -116,7 +116,7 @@ describe('the Helm chart', () => {
         .and.not.to.have.property('insecureSkipTLSVerify');
     });
 
-    it('helm, makes the certificate that the APIService verifies', async () => {
+    it('helm: creates the certificate that the APIService verifies', async () => {
       const objects = await helmTemplate({ 'tls.type': 'helm' });
       const { data, metadata } = onlyOf(objects, 'Secret');
       const { caBundle, ...spec } = onlyOf(objects, 'APIService').spec;
@@ -128,12 +128,12 @@ describe('the Helm chart', () => {
       expect(serverContainer(objects).args).to.include('--tls-cert-file=/serving-certificate/tls.crt');
     });
 
-    it('helm, keeps to the Secret of the chart of metrics-server, whose type cannot change', async () => {
+    it("helm: keeps the Secret type of metrics-server's chart, which cannot change", async () => {
       const { metadata, type } = onlyOf(await helmTemplate({ 'tls.type': 'helm' }), 'Secret');
       expect({ name: metadata.name, type }).to.deep.equal({ name: 'metrics-server', type: 'Opaque' });
     });
 
-    it('cert-manager, asks that for a certificate and for the bundle', async () => {
+    it('cert-manager: requests a certificate and the bundle', async () => {
       const objects = await helmTemplate({ 'tls.type': 'cert-manager', 'tls.certManager.duration': '2160h' });
       const certificate = onlyOf(objects, 'Certificate');
       expect(certificate.spec.issuerRef.name).to.equal(onlyOf(objects, 'Issuer').metadata.name);
@@ -145,7 +145,7 @@ describe('the Helm chart', () => {
       expect(onlyOf(objects, 'APIService').spec).not.to.have.property('insecureSkipTLSVerify');
     });
 
-    it('cert-manager, takes an issuer that is there already', async () => {
+    it('cert-manager: uses an existing issuer', async () => {
       const existingIssuer = { enabled: true, kind: 'ClusterIssuer', name: 'company' };
       const objects = await helmTemplate({
         'tls.type': 'cert-manager',
@@ -158,7 +158,7 @@ describe('the Helm chart', () => {
       });
     });
 
-    it('existingSecret, serves with that', async () => {
+    it('existingSecret: serves with the certificate of the Secret', async () => {
       const objects = await helmTemplate({
         'tls.type': 'existingSecret',
         'tls.existingSecret.name': 'mine',
@@ -168,20 +168,20 @@ describe('the Helm chart', () => {
       expect(onlyOf(objects, 'APIService').spec).to.include({ caBundle: 'UEVN' });
     });
 
-    it('existingSecret, wants its name', async () => {
+    it('existingSecret: requires its name', async () => {
       expect(await messageOf(helmTemplate({ 'tls.type': 'existingSecret' }))).to.include(
         'tls.existingSecret.name must name a Secret',
       );
     });
 
-    it('of any other name, refuses it', async () => {
+    it('rejects other types', async () => {
       expect(await messageOf(helmTemplate({ 'tls.type': 'vault' }))).to.include(
         "at '/tls/type': value must be one of 'metrics-server', 'helm', 'cert-manager', 'existingSecret'",
       );
     });
   });
 
-  it("lets Prometheus read the server's own metrics", async () => {
+  it("lets Prometheus scrape the server's own metrics", async () => {
     const objects = await helmTemplate({
       'metrics.enabled': true,
       'serviceMonitor.enabled': true,

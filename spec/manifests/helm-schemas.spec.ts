@@ -27,7 +27,7 @@ describe('values that a Helm chart cannot take', () => {
         schema = JSON.parse(await readFile(`${chart}/values.schema.json`, 'utf8'));
       });
 
-      it('are all but those of values.yaml, and what Helm and the reference add to them', async () => {
+      it('are all others than those of values.yaml, of Helm and of the reference', async () => {
         const values = parse(await readFile(`${chart}/values.yaml`, 'utf8'));
         const known = closedObjects(schema).flatMap(({ path, names }) =>
           names.map((name) => `${path}/${name}`),
@@ -38,7 +38,7 @@ describe('values that a Helm chart cannot take', () => {
         expect(known.sort()).to.deep.equal([...inValues, ...beside].sort());
       });
 
-      it('are all but those of values.yaml in every map, save those that are handed on to Kubernetes', async () => {
+      it('are all others than those of values.yaml in every map, except maps that are passed on to Kubernetes', async () => {
         const closed = new Set(closedObjects(schema).map(({ path }) => path));
         const maps = mapsIn(parse(await readFile(`${chart}/values.yaml`, 'utf8')));
         const handedOn =
@@ -46,7 +46,7 @@ describe('values that a Helm chart cannot take', () => {
         expect(maps.filter((path) => !closed.has(path) && !handedOn.test(path))).to.deep.equal([]);
       });
 
-      it('are misspelt ones, each of which is told, at whatever depth', async () => {
+      it('are misspelt ones, each of which is reported, at any depth', async () => {
         const paths = closedObjects(schema).map(({ path }) => path);
         expect(paths.length).to.be.greaterThan(15);
         const misspelt = paths.map((path) => [`${path}/enabeld`.slice(1).replaceAll('/', '.'), true]);
@@ -55,7 +55,7 @@ describe('values that a Helm chart cannot take', () => {
           expect(failure).to.include(`at '${path}': additional properties 'enabeld' not allowed`);
       });
 
-      it('are those of a wrong type, told by what is wanted', async () => {
+      it('are those of a wrong type, reported with the expected one', async () => {
         const failure = await messageOf(
           template({
             args: '--v=2',
@@ -81,7 +81,7 @@ describe('values that a Helm chart cannot take', () => {
           expect(failure).to.include(told);
       });
 
-      it('are no objects of Kubernetes, which pass whatever is in them', async () => {
+      it('are not objects of Kubernetes, which pass with any content', async () => {
         const objects = await template({
           affinity: { nodeAffinity: { ofTomorrow: [1] } },
           tolerations: [{ operator: 'Exists', ofTomorrow: true }],
@@ -96,7 +96,7 @@ describe('values that a Helm chart cannot take', () => {
         expect(objects.map(({ kind }) => kind)).to.include('Deployment');
       });
 
-      it('are a ServiceMonitor of what Prometheus may not read', async () => {
+      it('are a ServiceMonitor of an endpoint that Prometheus may not read', async () => {
         expect(await messageOf(template({ 'serviceMonitor.enabled': true }))).to.include(
           'serviceMonitor.enabled needs metrics.enabled',
         );
@@ -109,7 +109,7 @@ describe('values that a Helm chart cannot take', () => {
     });
   }
 
-  it('are none of those that the chart of metrics-server has, even where they have no effect', async () => {
+  it('are none of the values of the chart of metrics-server, even if they have no effect', async () => {
     const objects = await helmTemplate({
       addonResizer: {
         enabled: false,

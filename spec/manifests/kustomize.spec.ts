@@ -15,7 +15,7 @@ describe('manifests/', () => {
 
   for (const name of OVERLAYS) {
     describe(`overlays/${name}`, () => {
-      it('has the objects of metrics-server by their names, and its selector, so that it replaces them', () => {
+      it('has the object names and the selector of metrics-server, to replace it', () => {
         const names = overlay(name).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
         expect(names.filter((one) => !one.startsWith('PodDisruptionBudget'))).to.have.members([
           'ServiceAccount metrics-server',
@@ -33,7 +33,7 @@ describe('manifests/', () => {
         });
       });
 
-      it('gives the container no privilege that it can do without', () => {
+      it('gives the container no unnecessary privilege', () => {
         expect(serverContainer(overlay(name)).securityContext).to.deep.equal({
           allowPrivilegeEscalation: false,
           readOnlyRootFilesystem: true,
@@ -45,7 +45,7 @@ describe('manifests/', () => {
         });
       });
 
-      it('gives flags that the server knows and heeds', () => {
+      it('sets flags that the server supports and uses', () => {
         const commandLine = parseOptions(serverContainer(overlay(name)).args);
         expect(commandLine).to.include({ kind: 'run' }).and.to.have.deep.property('ignored', []);
       });
@@ -58,7 +58,7 @@ describe('manifests/', () => {
     });
   }
 
-  it('names the type of the strategy that its settings are of, without which each kubectl apply would change it', () => {
+  it('sets the type of its strategy, without which each kubectl apply would change it', () => {
     for (const name of OVERLAYS)
       expect(onlyOf(overlay(name), 'Deployment').spec.strategy.type, name).to.equal('RollingUpdate');
   });
@@ -67,7 +67,7 @@ describe('manifests/', () => {
     expect(serverContainer(overlay('release')).image).to.equal(`metrics-server:v${packageJson.version}`);
   });
 
-  it('keeps one replica to a node, and one of two through disruptions, for high availability', () => {
+  it('runs one replica per node, and keeps one of two through disruptions, for high availability', () => {
     for (const [name, apiVersion] of [
       ['release-ha', 'policy/v1'],
       ['release-ha-1.20', 'policy/v1beta1'],
@@ -87,7 +87,7 @@ describe('manifests/', () => {
     }
   });
 
-  it('trusts kubelets blindly in the overlays for testing alone', () => {
+  it('skips verification of kubelets only in the overlays for testing', () => {
     const blind = OVERLAYS.filter((name) =>
       serverContainer(overlay(name)).args.includes('--kubelet-insecure-tls'),
     );

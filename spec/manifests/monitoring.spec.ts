@@ -39,7 +39,7 @@ describe(FOLDER, () => {
 
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('has alerts and panels about series alone that a server exposes', () => {
+  it('has alerts and panels only for series that the server exposes', () => {
     const known = seriesNames(exposition);
     const expressions = [
       ...rules.map(({ alert, expr }) => [alert, expr] as const),
@@ -57,7 +57,7 @@ describe(FOLDER, () => {
     }
   });
 
-  it('would notice a series or a label that there is not', () => {
+  it('would fail for an unknown series or label', () => {
     const rate =
       'sum by (node) (rate(metrics_server_kubelet_request_total{success="no"}[5m])) / nothing_total';
     expect(seriesIn(rate)).to.deep.equal(['metrics_server_kubelet_request_total', 'nothing_total']);
@@ -67,13 +67,13 @@ describe(FOLDER, () => {
     ]);
   });
 
-  it('tells with every alert what is wrong and where to look', () => {
+  it('describes the problem and the next step in every alert', () => {
     for (const { alert, annotations } of rules) {
       expect(annotations, alert).to.have.all.keys('summary', 'description');
     }
   });
 
-  it("scrapes the server's Service, and brings the dashboard to Grafana", async () => {
+  it("scrapes the server's Service, and installs the dashboard in Grafana", async () => {
     const objects = await kustomize('manifests/overlays/release-monitored');
     const service = onlyOf(objects, 'Service');
     const { selector, endpoints } = onlyOf(objects, 'ServiceMonitor').spec;
@@ -84,7 +84,7 @@ describe(FOLDER, () => {
     expect(JSON.parse(data['metrics-server.json'])).to.have.property('title', 'metrics-server');
   });
 
-  it('is accepted by promtool, as is what the server exposes', async function () {
+  it('is accepted by promtool, as are the exposed series', async function () {
     const promtool = await requireProgram(this, 'promtool');
     const [ruleFile, metricsFile] = [join(folder, 'rules.yaml'), join(folder, 'metrics.txt')];
     await writeFile(ruleFile, stringify({ groups }));

@@ -17,16 +17,16 @@ describe('Services of manifests/', () => {
       overlays.set(name, await kustomize(`manifests/overlays/${name}`));
   });
 
-  it('send to the named ports of the pods of a Deployment, in every overlay', () => {
+  it('refer to named ports of the pods of a Deployment, in every overlay', () => {
     expect([...overlays.keys()]).to.include('autoscaler-scaled-objects-webhook');
     for (const [name, objects] of overlays) expectServed(objects, name);
   });
 
-  it('do so in the chart of the autoscaler with its webhook', async () => {
+  it('refer to named ports in the chart of the autoscaler with its webhook', async () => {
     expectServed(await autoscalerTemplate(AUTOSCALER_WITH_WEBHOOK), 'chart');
   });
 
-  it('are there for each webhook and each API that an API server is to call', () => {
+  it('exist for each webhook and each APIService', () => {
     for (const [name, objects] of overlays) {
       const services = new Map(
         objects

@@ -144,7 +144,7 @@ describe('an API server that fails', () => {
     });
   }
 
-  it('may tell later changes first', async () => {
+  it('may send later changes first', async () => {
     const { cluster } = server;
     const pods = await server.names(POD_METRICS);
     const watches = new RequestCounter({ verb: 'watch', resource: 'pods' });
@@ -240,7 +240,7 @@ describe('an API server that fails', () => {
     return mostOf(moments);
   }
 
-  it('may lose and regain the config map that says whom to believe', async () => {
+  it('may lose and regain the ConfigMap with the client CAs', async () => {
     const { store } = server.cluster;
     const found = store.get('configmaps', 'kube-system', 'extension-apiserver-authentication');
     if (!found) throw new Error('no config map');

@@ -22,7 +22,7 @@ describe('foreign text', function () {
     });
   }
 
-  it('is read by nobody who is not in the table, or has a reason not to be', () => {
+  it('is read only by readers in the table, or with a reason for an exception', () => {
     const sources = globSync('lib/**/*.ts'); // the simulator reads its own programs alone
     const readers = sources.filter((path) => READER.test(readFileSync(path, 'utf8')));
     const named = new Set([...FOREIGN_READERS.flatMap(({ files }) => files), ...Object.keys(NO_READERS)]);
@@ -33,7 +33,7 @@ describe('foreign text', function () {
 });
 
 describe('growthOf', () => {
-  it('tells what takes the square of the length from what does not', async () => {
+  it('distinguishes quadratic time from linear time', async () => {
     const texts = { short: ' '.repeat(125), long: ' '.repeat(8_000), parts: 64 };
     const trimmed = (text: string) => `${text}x`.replace(/\s+$/, '');
     expect(await growthOf(trimmed, texts)).to.include({ isLinear: false });

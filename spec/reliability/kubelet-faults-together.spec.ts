@@ -21,7 +21,7 @@ const SLOW = FAULTS.filter(({ fault }) => fault.takesTime).length;
 const HEALTHY = NODES - FAULTY;
 
 describe('a third of 300 kubelets, failing in every way at once', () => {
-  it('delays nobody else, and leaves nothing behind', async () => {
+  it('delays no other node, and leaves nothing behind', async () => {
     await using server = await runServer({ nodes: NODES, podsPerNode: PODS_PER_NODE }, [
       '--metric-resolution=15s',
     ]);

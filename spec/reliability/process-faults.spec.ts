@@ -62,14 +62,14 @@ describe('the process', () => {
   });
   after(() => stack.disposeAsync());
 
-  it('ends at an exception that nobody caught, with one clear line and status 1', async () => {
+  it('ends at an uncaught exception, with one clear line and status 1', async () => {
     expect(await thrown.server.ended).to.deep.equal({ status: 1, signal: null });
     const last = thrown.server.output.at(-1);
     expect(last).to.match(/^E.*"Exiting because of an internal error" err="broken on purpose"/);
     expect(last).to.include('origin="uncaughtException"');
   });
 
-  it('ends at a failure that nobody awaited, with one clear line and status 1', async () => {
+  it('ends at an unhandled rejection, with one clear line and status 1', async () => {
     expect(await rejected.server.ended).to.deep.equal({ status: 1, signal: null });
     expect(rejected.server.output.at(-1)).to.match(
       /^E.*"Exiting because of an internal error" err="broken promise" origin="unhandledRejection"/,

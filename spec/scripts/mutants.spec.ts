@@ -5,7 +5,7 @@ describe('mutants/main.ts', function () {
   this.timeout(180_000);
 
   it('counts the changes of a file that its specs notice, of as many as are drawn', async () => {
-    const told = await toldOf('lib/time/duration.ts', 'spec/time/duration.spec.ts', '4');
+    const told = await debugOptions('lib/time/duration.ts', 'spec/time/duration.spec.ts', '4');
     const [, noticed, all] =
       /^(\d) of (\d) mutants detected, .*; no spec reaches 0 others$/m.exec(told) ?? [];
     expect(all, told).to.equal('4');
@@ -16,14 +16,14 @@ describe('mutants/main.ts', function () {
   });
 
   it('counts none where the specs are about something else', async () => {
-    const told = await toldOf('lib/time/duration.ts', 'spec/time/deadline.spec.ts');
+    const told = await debugOptions('lib/time/duration.ts', 'spec/time/deadline.spec.ts');
     const [, unreached] =
       /^0 of 0 mutants detected, 0 of .*; no spec reaches (\d+) others\n0\.0 % of these/m.exec(told) ?? [];
     expect(Number(unreached), told).to.be.above(4);
   });
 });
 
-async function toldOf(...args: readonly string[]): Promise<string> {
+async function debugOptions(...args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await runToEnd('node', ['scripts/mutants/main.ts', ...args], 170_000);
   return stdout + stderr;
 }

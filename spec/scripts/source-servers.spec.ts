@@ -24,7 +24,7 @@ describe('source-servers.sh', () => {
     const { exitStatus, stdout } = await getServers(machine.path);
     expect(exitStatus).to.equal(0);
     expect(stdout).to.equal(
-      'SKIPPED: the specs that need Prometheus, for it is missing and only root may install it\n',
+      'SKIPPED: the specs that need Prometheus, which is missing: only root may install it\n',
     );
   });
 
@@ -35,9 +35,7 @@ describe('source-servers.sh', () => {
     await program(machine, 'systemctl', `echo systemctl "$@" >>${machine.path}/called`);
     const { stdout } = await getServers(machine.path);
     expect(stdout.trim().split('\n')).to.deep.equal(
-      ['Prometheus', 'MariaDB', 'NATS', 'Redis', 'RabbitMQ', 'PostgreSQL'].map(
-        (name) => `${name} is installed now`,
-      ),
+      ['Prometheus', 'MariaDB', 'NATS', 'Redis', 'RabbitMQ', 'PostgreSQL'].map((name) => `Installed ${name}`),
     );
     const called = (await readFile(join(machine.path, 'called'), 'utf8')).trim().split('\n');
     expect(called.map((line) => line.split(' ').slice(-2).join(' '))).to.deep.equal([

@@ -43,7 +43,7 @@ describe('spec-tools.sh', () => {
     );
     const { exitStatus, stdout } = await getTools(machine.path);
     expect(exitStatus).to.equal(0);
-    expect(stdout).to.equal(`promtool is in ${machine.path}/tools now\nChromium is installed now\n`);
+    expect(stdout).to.equal(`Installed promtool in ${machine.path}/tools\nInstalled Chromium\n`);
     expect(await readFile(join(machine.path, 'policy-meanwhile'), 'utf8')).to.include('exit 101');
     expect(await readFile(join(machine.path, 'policy-rc.d'), 'utf8').catch(() => 'gone')).to.equal('gone');
     expect(await runToEnd(join(machine.path, 'tools/promtool'), ['--version'], 10_000)).to.include({

@@ -3,7 +3,7 @@ import { runToEnd } from './run-to-end.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
 describe('a run of mocha', () => {
-  it('fails where a spec leaves a rejection to nobody', async () => {
+  it('fails if a spec leaves an unhandled rejection', async () => {
     const left =
       "it('leaves it', async () => { Promise.reject(new Error('left')); await new Promise(setImmediate); });";
     const { exitStatus, stdout } = await runSpec(left);

@@ -24,7 +24,7 @@ describe('findExpressions', () => {
     ]);
   });
 
-  it('tells those apart that only the running program can put together', () => {
+  it('recognizes expressions that only the running program can assemble', () => {
     const [expression] = findExpressions('a.js', 'function f(word) { return new RegExp(word); }');
     expect(expression).to.deep.equal({ path: 'a.js', line: 1, pattern: undefined, flags: '' });
   });

@@ -13,7 +13,7 @@ describe('SpawnedProgram', () => {
     expect(program.output).to.include('one');
   });
 
-  it('tells every line to who asked for that, when it is printed', async () => {
+  it('passes each line to its listener when it is printed', async () => {
     const heard: string[] = [];
     const options = { name: 'a shell', onLine: (line: string) => heard.push(line) };
     await using program = new SpawnedProgram('/bin/sh', ['-c', 'echo one; echo two; sleep 60'], options);

@@ -68,12 +68,12 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
     expect(line).to.match(/^web\s+Deployment\s+web\s.*Succeed to-2\s+True\s/);
   });
 
-  it('tells of it by events', async () => {
+  it('reports it by events', async () => {
     const told = await installed.run('get', 'events', '--field-selector=reason=Scaled', '--output=name');
     expect(told.trim().split('\n')).to.have.length.at.least(3);
   });
 
-  it('was refused nothing, and used what it was given to read, scale, tell and elect', async () => {
+  it('was refused nothing, and used its permissions to read, scale, report and elect', async () => {
     await replica?.[Symbol.asyncDispose](); // the audit log tells of a watch when it has ended
     const told = async () =>
       (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);

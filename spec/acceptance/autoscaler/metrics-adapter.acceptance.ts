@@ -179,7 +179,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await untilReplicas('web', 1);
   });
 
-  it('lift the replicas that a schedule wants within the tolerance, and tell so', async () => {
+  it('raise the replicas within the tolerance to those of a schedule, and report it', async () => {
     const now = Date.now();
     const [date, endDate] = [now - 1_000, now + SCHEDULED_MS].map((ms) => new Date(ms).toISOString());
     await installed.apply(

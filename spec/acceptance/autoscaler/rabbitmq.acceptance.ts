@@ -34,7 +34,7 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
   const amqp = (login = 'guest:guest') => `amqp://${login}@${broker.host}:${broker.amqpPort}`;
   const http = (login = 'guest:guest') => `http://${login}@${broker.host}:${broker.httpPort}`;
 
-  it('counts by AMQP and by the management plugin, and tells what there is not', async () => {
+  it('counts by AMQP and by the management plugin, and reports missing queues', async () => {
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
     const clients = stack.use(
       new TriggerClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),

@@ -82,7 +82,7 @@ describe('makeBinaries', () => {
     expect(outcome).to.have.property('apiServer', `${folder.path}/kube-apiserver`);
   });
 
-  it('tells why there is none, in the words of the attempt', async () => {
+  it('reports why there is none, with the error of the attempt', async () => {
     expect(await make("echo 'no apt source' >&2; exit 1", 30_000)).to.deep.equal({
       told: ['no apt source'],
       outcome: 'Cannot make a control plane: see above',

@@ -30,7 +30,7 @@ describe('Informer, on a real API server', function () {
   });
   after(() => controlPlane?.[Symbol.asyncDispose]());
 
-  it('lists again after 410, and tells of what it missed as what it was', async () => {
+  it('lists again after 410, and reports the changes that it missed', async () => {
     for (const name of ['kept', 'changed', 'deleted']) await create(name);
     await using stack = new AsyncDisposableStack();
     const link = stack.use(await BreakableLink.to(controlPlane.port));
@@ -68,7 +68,7 @@ describe('Informer, on a real API server', function () {
     expect(told.at(-1)).to.equal('default/kept: old → newer');
   });
 
-  it('is told that a further page of a list is gone', async () => {
+  it('gets an error if a further page of a list has expired', async () => {
     const { metadata } = await controlPlane.client.get<{ readonly metadata: { readonly continue: string } }>(
       `${CONFIG_MAPS}?limit=1`,
     );

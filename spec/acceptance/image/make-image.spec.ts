@@ -16,7 +16,7 @@ describe('make image', () => {
     return stdout.split('\n')[0] ?? '';
   }
 
-  it('builds on the bases of the Dockerfile, dated as told', async () => {
+  it('builds on the bases of the Dockerfile, with the given date', async () => {
     expect(await commandLine({})).to.equal('build --tag metrics-server:dev . of 7');
   });
 

@@ -71,7 +71,7 @@ describe('metrics-server, installed on a real API server', function () {
     );
   });
 
-  it('tells kubectl top what nodes and pods use', async () => {
+  it('shows usage of nodes and pods to kubectl top', async () => {
     await cluster.untilServed({ pods: 1 });
     const nodes = rows(await cluster.run('top', 'nodes', '--no-headers'));
     expect(nodes.map(([name]) => name)).to.have.members(['node-1', 'node-2', 'node-3']);
@@ -82,7 +82,7 @@ describe('metrics-server, installed on a real API server', function () {
     expect(memory).to.equal('24Mi');
   });
 
-  it('believes those whom the API server knows by their token, and lets in whom it allows', async () => {
+  it('authenticates by tokens of the API server, and authorizes by its decisions', async () => {
     await cluster.run('create', 'serviceaccount', 'viewer');
     await cluster.run('create', 'serviceaccount', 'stranger');
     await cluster.run(

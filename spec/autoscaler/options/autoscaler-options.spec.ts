@@ -19,7 +19,7 @@ describe('parseAutoscalerOptions', () => {
     });
   });
 
-  it('reads what is given', () => {
+  it('reads all flags', () => {
     const options = optionsOf(
       ...[
         '--kubeconfig=file',
@@ -108,14 +108,14 @@ describe('parseAutoscalerOptions', () => {
     '--zmon-kariosdb-endpoint=',
     '--nakadi-endpoint=',
   ])
-    it(`shows nothing of a URL of ${flag.replace(/=.*/, '')} that cannot be used`, () => {
+    it(`shows no part of an invalid URL of ${flag.replace(/=.*/, '')}`, () => {
       expect(() => parseAutoscalerOptions([`${flag}http://me:secret@%`])).to.throw(
         FlagError,
         /^Invalid value for --[a-z-]+: must be a URL that begins with http:\/\/ or https:\/\/$/,
       );
     });
 
-  it("takes every flag of kube-metrics-adapter's own, with what it says", () => {
+  it('accepts every flag of kube-metrics-adapter with its value', () => {
     const options = optionsOf(
       '--lister-kubeconfig=/kubeconfig',
       '--prometheus-server=http://prometheus.kube-system.svc.cluster.local',
@@ -208,7 +208,7 @@ describe('parseAutoscalerOptions', () => {
     );
   });
 
-  it('says which of the flags that are given have no effect', () => {
+  it('lists the given flags that have no effect', () => {
     const commandLine = parseAutoscalerOptions(['--garbage-collector-interval=1m', '--profiling=false']);
     if (commandLine.kind !== 'run') throw new Error('It does not run');
     expect(commandLine.ignored.map(({ argument }) => argument)).to.deep.equal([
@@ -238,7 +238,7 @@ describe('parseAutoscalerOptions', () => {
     'system:serviceaccount:kube-system/autoscaler',
     'system:serviceaccount:kube-system:',
   ])
-    it(`refuses ${account} as the account of the server, which is no user name`, () => {
+    it(`refuses ${account} as the account of the server, which is not a user name`, () => {
       expect(() => parseAutoscalerOptions(['doctor', `--server-account=${account}`])).to.throw(
         FlagError,
         'must be a user name; for a service account, system:serviceaccount:NAMESPACE:NAME',

@@ -3,7 +3,7 @@ import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-optio
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-flags.ts';
 
 describe('withFlagsOfEnvironment', () => {
-  it("takes what the environment of KEDA's operator says", () => {
+  it("reads the environment variables of KEDA's operator", () => {
     const environment = {
       ...{ WATCH_NAMESPACE: 'a,b', KEDA_HTTP_DEFAULT_TIMEOUT: '500', KEDA_RESTRICT_SECRET_ACCESS: 'True' },
       ...{ KEDA_SCALEDOBJECT_CTRL_MAX_RECONCILES: '9', KEDA_CLUSTER_OBJECT_NAMESPACE: 'keda' },
@@ -17,7 +17,7 @@ describe('withFlagsOfEnvironment', () => {
     });
   });
 
-  it('takes nothing of what is empty or off, and lets flags win', () => {
+  it('ignores variables that are empty or off, and gives flags precedence', () => {
     const environment = {
       ...{ WATCH_NAMESPACE: '', KEDA_RESTRICT_SECRET_ACCESS: 'false', KEDA_HTTP_DEFAULT_TIMEOUT: '500' },
     };
@@ -29,21 +29,21 @@ describe('withFlagsOfEnvironment', () => {
     expect(scaledObjects.options.namespaces).to.deep.equal(['c']);
   });
 
-  it('has what cannot be read refused, as the flag that it is', () => {
+  it('rejects invalid variables by the name of their flag', () => {
     expect(() => optionsOf(withFlagsOfEnvironment([], { KEDA_HTTP_DEFAULT_TIMEOUT: 'soon' }))).to.throw(
       /--trigger-http-timeout/,
     );
   });
 });
 
-describe('parseAutoscalerOptions, of what triggers may read', () => {
+describe('parseAutoscalerOptions, for reads of triggers', () => {
   const ofTriggers = (argv: readonly string[], ownNamespace?: string) => {
     const commandLine = parseAutoscalerOptions(argv, ownNamespace);
     if (commandLine.kind !== 'run') throw new Error('It does not run');
     return commandLine.options.scaledObjects.options;
   };
 
-  it('reads for the cluster in the namespace that it runs in, unless a flag names another', () => {
+  it('reads objects of the cluster in its own namespace, unless a flag names another', () => {
     expect(ofTriggers([], 'scaling').clusterNamespace).to.equal('scaling');
     expect(ofTriggers(['--cluster-object-namespace=shared'], 'scaling').clusterNamespace).to.equal('shared');
     expect(ofTriggers(['--leader-elect-resource-namespace=outside']).clusterNamespace).to.equal('outside');

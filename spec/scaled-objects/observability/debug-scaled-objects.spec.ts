@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { debugScaledObjects } from '#lib/scaled-objects/observability/debug-scaled-objects.ts';
+import { debugOptions, preparedTrigger, REPORTED_AT } from '#spec/support/scaled-object-reports.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 import { servePage } from '#spec/support/served-page.ts';
-import { TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 describe('debugScaledObjects', () => {
   it('has the value, activity and next poll of each trigger', async () => {
@@ -78,7 +78,7 @@ describe('debugScaledObjects', () => {
   });
 
   it('has all known details of each object, and omits unknown ones', async () => {
-    const nowMs = Date.parse(TOLD_AT);
+    const nowMs = Date.parse(REPORTED_AT);
     const trigger = { type: 'prometheus', metadata: {} };
     const object = (namespace: string, name: string, status?: object) => ({
       ...{ metadata: { namespace, name }, spec: { scaleTargetRef: { name }, triggers: [trigger] } },
@@ -90,7 +90,7 @@ describe('debugScaledObjects', () => {
     ];
     const health = { s1: { numberOfFailures: 2, status: 'Failing' } };
     const refused = new Error('refused');
-    const told = toldOf({
+    const told = debugOptions({
       objects: [
         object('a', 'web', {
           conditions,
@@ -102,12 +102,12 @@ describe('debugScaledObjects', () => {
       jobs: [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [trigger] } }],
       triggers: {
         'a/web': [
-          toldTrigger('prometheus', { name: 'queue', metric: { metricName: 's0', asked: 'up' } }),
-          toldTrigger('redis', { metric: { metricName: 's1', target: 7, targetType: 'Value' } }),
-          toldTrigger('cpu', { resource: { resource: 'cpu' } as never }),
-          toldTrigger('kafka', { error: new Error('no scaler found') }),
+          preparedTrigger('prometheus', { name: 'queue', metric: { metricName: 's0', asked: 'up' } }),
+          preparedTrigger('redis', { metric: { metricName: 's1', target: 7, targetType: 'Value' } }),
+          preparedTrigger('cpu', { resource: { resource: 'cpu' } as never }),
+          preparedTrigger('kafka', { error: new Error('no scaler found') }),
         ],
-        'b/work': [toldTrigger('cron', { metric: { metricName: 's4' } })],
+        'b/work': [preparedTrigger('cron', { metric: { metricName: 's4' } })],
       },
       metrics: {
         s0: {
@@ -213,7 +213,7 @@ describe('debugScaledObjects', () => {
 
   it('omits ScaledJobs in replicas that do not lead, and the operator if there is none', async () => {
     const jobs = [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [] } }];
-    await using page = await servePage(debugScaledObjects(toldOf({ jobs, isLeader: false })));
+    await using page = await servePage(debugScaledObjects(debugOptions({ jobs, isLeader: false })));
     expect(JSON.parse((await page.get()).body)).to.deep.equal({ scaledObjects: [], scaledJobs: [] });
     const { status, body } = await page.get('?namespce=default');
     expect([status, JSON.parse(body).message]).to.deep.equal([

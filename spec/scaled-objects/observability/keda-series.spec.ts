@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { versionInfo } from '#lib/program.ts';
 import { buildSeries, kedaSeries, registeredSeries } from '#lib/scaled-objects/observability/keda-series.ts';
+import { debugOptions, preparedTrigger } from '#spec/support/scaled-object-reports.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
   startScaledObjectsCluster,
 } from '#spec/support/scaled-objects-cluster.ts';
-import { toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
 
 describe('kedaSeries', () => {
   it('has the value, activity and failures of each trigger', async () => {
@@ -167,7 +167,7 @@ describe('kedaSeries', () => {
     });
     const fallback = { failureThreshold: 1, replicas: 3 };
     const lost = { kind: 'fallback', error: new Error('refused') } as const;
-    const told = toldOf({
+    const told = debugOptions({
       objects: [
         object('web', spec, { 'autoscaling.keda.sh/paused': 'true' }),
         object('good', formula('q + 1')),
@@ -177,13 +177,17 @@ describe('kedaSeries', () => {
       jobs: [object('work', { jobTargetRef: {}, triggers: [] })] as never,
       triggers: {
         'shop/web': [
-          toldTrigger('redis', { name: 'q', metric: { metricName: 's0' } }),
-          toldTrigger('prometheus', { index: 1, metric: { metricName: 's1', isEmptyZero: true } }),
-          toldTrigger('cpu', { index: 2, scaler: 'cpuMemoryScaler', resource: { resource: 'cpu' } as never }),
+          preparedTrigger('redis', { name: 'q', metric: { metricName: 's0' } }),
+          preparedTrigger('prometheus', { index: 1, metric: { metricName: 's1', isEmptyZero: true } }),
+          preparedTrigger('cpu', {
+            index: 2,
+            scaler: 'cpuMemoryScaler',
+            resource: { resource: 'cpu' } as never,
+          }),
         ],
-        'shop/good': [toldTrigger('redis', { name: 'q', metric: { metricName: 's2' } })],
-        'shop/bad': [toldTrigger('redis', { name: 'q', metric: { metricName: 's3' } })],
-        'shop/work': [toldTrigger('cron', { metric: { metricName: 's4', isEmptyZero: false } })],
+        'shop/good': [preparedTrigger('redis', { name: 'q', metric: { metricName: 's2' } })],
+        'shop/bad': [preparedTrigger('redis', { name: 'q', metric: { metricName: 's3' } })],
+        'shop/work': [preparedTrigger('cron', { metric: { metricName: 's4', isEmptyZero: false } })],
       },
       metrics: {
         s0: {

@@ -4,9 +4,14 @@ import type { ScaledObject } from '#lib/scaled-objects/api/scaled-object.ts';
 import { renderScaledObjects } from '#lib/scaled-objects/observability/scaled-objects-page.ts';
 import { scaledObjectsUi } from '#lib/scaled-objects/observability/scaled-objects-ui.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { type KnownObjects, TOLD_AT, toldOf, toldTrigger } from '#spec/support/told-scaled-objects.ts';
+import {
+  debugOptions,
+  type ObservedObjects,
+  preparedTrigger,
+  REPORTED_AT,
+} from '#spec/support/scaled-object-reports.ts';
 
-const NOW_MS = Date.parse(TOLD_AT);
+const NOW_MS = Date.parse(REPORTED_AT);
 /** Nothing is composed here. */
 const NOTHING = {} as never;
 const READY = { type: 'Ready', status: 'True', message: 'all is well' } as const;
@@ -30,7 +35,7 @@ describe('renderScaledObjects', () => {
         scaledObject('left', { conditions: [READY] }),
       ],
       jobs: [scaledJob('work', { conditions: [READY] })],
-      triggers: { 'default/web': [toldTrigger('prometheus', { metric: { metricName: 's0' } })] },
+      triggers: { 'default/web': [preparedTrigger('prometheus', { metric: { metricName: 's0' } })] },
       metrics,
       next: { 'default/web': { what: 'scale to 0', atMs: NOW_MS + 90_400 } },
       other: { evidence: SIGN, on: ['ScaledObject left'] },
@@ -65,9 +70,9 @@ describe('renderScaledObjects', () => {
         scaledObject('c', { conditions: [failed('ScaledObjectCheckFailed', 'no target')] }),
       ],
       triggers: {
-        'default/a': [toldTrigger('kafka', { error: new Error('no scaler found') })],
-        'default/b': [toldTrigger('prometheus', { metric: { metricName: 's0' } })],
-        'default/c': [toldTrigger('prometheus', { metric: { metricName: 's0' } })],
+        'default/a': [preparedTrigger('kafka', { error: new Error('no scaler found') })],
+        'default/b': [preparedTrigger('prometheus', { metric: { metricName: 's0' } })],
+        'default/c': [preparedTrigger('prometheus', { metric: { metricName: 's0' } })],
       },
       metrics: { s0: { state: refused, nextInMs: 1000 } },
     });
@@ -93,7 +98,7 @@ describe('renderScaledObjects', () => {
       scaledObject('ill', { conditions: [UNREADY] }),
       scaledObject('calm', { conditions: [READY] }),
     ];
-    const page = renderScaledObjects(query, toldOf({ objects })).toString();
+    const page = renderScaledObjects(query, debugOptions({ objects })).toString();
     const names = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, found]) => found);
     expect(names(/<tr class="([^"]*)"/g)).to.deep.equal(['failing has-reason', 'failing reason']);
     expect(names(/<th class="([^"]*)"/g).join(' ')).to.equal('faint faint name text text number text');
@@ -102,7 +107,7 @@ describe('renderScaledObjects', () => {
     expect(page).to.include('<h2>ScaledObjects and ScaledJobs</h2><span class="count">2</span>');
     expect(page).to.not.include('Not managed');
     const other = { evidence: SIGN, on: [] };
-    expect(textOf(renderScaledObjects(query, toldOf({ other })).toString()).join(' ')).to.match(
+    expect(textOf(renderScaledObjects(query, debugOptions({ other })).toString()).join(' ')).to.match(
       /Not managed Another operator manages these objects: &quot;keda&quot; writes the status\. .*No ScaledObjects or ScaledJobs\./,
     );
   });
@@ -118,14 +123,14 @@ describe('renderScaledObjects', () => {
   });
 
   it('shows the next action and its time, if known', () => {
-    const next = (more: KnownObjects) =>
+    const next = (more: ObservedObjects) =>
       rowsOf('', { objects: [scaledObject('web', { conditions: [READY] })], ...more })[1]
         ?.split('|')
         .at(-1);
     const triggers = {
       'default/web': [
-        toldTrigger('a', { metric: { metricName: 's0' } }),
-        toldTrigger('b', { metric: { metricName: 's1' } }),
+        preparedTrigger('a', { metric: { metricName: 's0' } }),
+        preparedTrigger('b', { metric: { metricName: 's1' } }),
       ],
     };
     const waits = (...all: number[]) =>
@@ -142,7 +147,7 @@ describe('renderScaledObjects', () => {
     expect(next({})).to.equal('its triggers are being prepared');
     const jobs = [scaledJob('work', { conditions: [READY] })];
     expect(next({ objects: [], jobs, isLeader: false })).to.equal('the leader polls its triggers');
-    const known = { 'default/work': [toldTrigger('a', { metric: { metricName: 's0' } })] };
+    const known = { 'default/work': [preparedTrigger('a', { metric: { metricName: 's0' } })] };
     const told = { objects: [], jobs, triggers: known, metrics: waits(3000) };
     const late = { 'default/work': { what: 'never told', atMs: undefined } };
     expect(next({ ...told, next: late })).to.equal('next poll in 3 s');
@@ -151,7 +156,7 @@ describe('renderScaledObjects', () => {
   it('counts the triggers that are active, and names each type once', () => {
     const off = { ...value(0), isActive: false };
     const states = [value(1), off, { kind: 'failing', error: new Error('refused') } as const];
-    const told = states.map((_, index) => toldTrigger('a', { metric: { metricName: `s${index}` } }));
+    const told = states.map((_, index) => preparedTrigger('a', { metric: { metricName: `s${index}` } }));
     const metrics = Object.fromEntries(states.map((state, index) => [`s${index}`, { state }]));
     const object = scaledObject('web', { conditions: [READY] });
     const same = { ...object, spec: { ...object.spec, triggers: [trigger('a'), trigger('a')] } };
@@ -162,16 +167,16 @@ describe('renderScaledObjects', () => {
 
   it('shows one object: what it scales, its conditions, and each trigger with its value and its failures', () => {
     const triggers = [
-      toldTrigger('prometheus', {
+      preparedTrigger('prometheus', {
         name: 'queue',
         metric: { metricName: 's0-prometheus', target: 10, asked: 'up at http://prometheus' },
       }),
-      toldTrigger('redis', { metric: { metricName: 's1-redis', targetType: 'Value' } }),
-      toldTrigger('cpu', { resource: { resource: 'cpu' } as never }),
-      toldTrigger('kafka', { error: new Error('no scaler found') }),
-      toldTrigger('cron', { metric: { metricName: 's4-cron' } }),
-      toldTrigger('mysql', { metric: { metricName: 's5-mysql' } }),
-      toldTrigger('nats', { metric: { metricName: 's6-nats' } }),
+      preparedTrigger('redis', { metric: { metricName: 's1-redis', targetType: 'Value' } }),
+      preparedTrigger('cpu', { resource: { resource: 'cpu' } as never }),
+      preparedTrigger('kafka', { error: new Error('no scaler found') }),
+      preparedTrigger('cron', { metric: { metricName: 's4-cron' } }),
+      preparedTrigger('mysql', { metric: { metricName: 's5-mysql' } }),
+      preparedTrigger('nats', { metric: { metricName: 's6-nats' } }),
     ];
     const object = scaledObject('web', {
       ...{ conditions: [READY, ACTIVE], lastActiveTime: '2026-07-15T07:59:30Z', hpaName: 'keda-hpa-web' },
@@ -240,7 +245,7 @@ describe('renderScaledObjects', () => {
       ],
       ...['Triggers 1', ...none, asked],
     ]);
-    const triggers = { 'default/web': [toldTrigger('cron', { metric: { metricName: 's0-cron' } })] };
+    const triggers = { 'default/web': [preparedTrigger('cron', { metric: { metricName: 's0-cron' } })] };
     const metrics = { 's0-cron': { state: value(3) } };
     const lines = linesOf('&namespace=default&name=web', { jobs: known.jobs, triggers, metrics });
     expect(lines).to.include('Active|cron|3|5 per replica|–|0|now|value of s0-cron');
@@ -256,7 +261,7 @@ describe('renderScaledObjects', () => {
       );
       return renderScaledObjects(
         query,
-        toldOf({ objects: [object], replicas: { 'default/web': points } }),
+        debugOptions({ objects: [object], replicas: { 'default/web': points } }),
       ).toString();
     };
     expect(page(['hpas'])).to.include('<a href="?view=hpas&amp;namespace=default&amp;name=keda-hpa-web">');
@@ -293,13 +298,15 @@ describe('renderScaledObjects', () => {
     const metrics = { s0: { state: states[0] }, s1: { state: states[1] } };
     const triggers = {
       'default/web': [
-        toldTrigger('kafka', { error: new Error('no scaler found') }),
-        toldTrigger('cpu', { resource: { resource: 'cpu' } as never }),
-        ...['s0', 's1', 's2'].map((metricName) => toldTrigger('a', { name: '<b>', metric: { metricName } })),
+        preparedTrigger('kafka', { error: new Error('no scaler found') }),
+        preparedTrigger('cpu', { resource: { resource: 'cpu' } as never }),
+        ...['s0', 's1', 's2'].map((metricName) =>
+          preparedTrigger('a', { name: '<b>', metric: { metricName } }),
+        ),
       ],
     };
     const objects = [scaledObject('web', { conditions: [READY] })];
-    const page = renderScaledObjects(query, toldOf({ objects, triggers, metrics })).toString();
+    const page = renderScaledObjects(query, debugOptions({ objects, triggers, metrics })).toString();
     const names = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, found]) => found);
     expect(names(/<span class="state (\w+)"/g)).to.deep.equal(
       ...[['served', 'failing', 'served', 'served', 'waiting', 'waiting']],
@@ -329,7 +336,7 @@ describe('scaledObjectsUi', () => {
   const jobs = [scaledJob('a', { conditions: [{ ...READY, status: 'Unknown' }] })];
 
   it('counts objects of both kinds, and those that are not ready', () => {
-    const part = scaledObjectsUi(toldOf({ objects, jobs }), () => true, NOTHING);
+    const part = scaledObjectsUi(debugOptions({ objects, jobs }), () => true, NOTHING);
     expect(part).to.include({
       ...{ view: 'scaledobjects', title: 'ScaledObjects' },
       about: 'ScaledObjects and ScaledJobs (event-driven scaling)',
@@ -341,7 +348,7 @@ describe('scaledObjectsUi', () => {
 
   it('reports objects of another operator, and missing kinds', () => {
     const other = { evidence: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
-    const told = toldOf({ objects, jobs, other });
+    const told = debugOptions({ objects, jobs, other });
     expect(scaledObjectsUi(told, () => true, NOTHING).summary()).to.deep.equal({
       ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 managed by another operator' },
     });
@@ -376,13 +383,13 @@ function scaledJob(name: string, status: ScaledJob['status']): ScaledJob {
 }
 
 /** The lines of the page, the cells of each row and each fact with a bar between them. */
-function linesOf(search: string, known: KnownObjects): readonly string[] {
+function linesOf(search: string, known: ObservedObjects): readonly string[] {
   const query = readPageQuery(new URLSearchParams(`view=scaledobjects${search}`), ['scaledobjects']);
-  return textOf(renderScaledObjects(query, toldOf(known)).toString());
+  return textOf(renderScaledObjects(query, debugOptions(known)).toString());
 }
 
 /** The lines of the page's table. */
-function rowsOf(search: string, known: KnownObjects): readonly string[] {
+function rowsOf(search: string, known: ObservedObjects): readonly string[] {
   const lines = linesOf(search, known);
   return lines.slice(
     lines.findIndex((line) => line.startsWith('State|')),

@@ -5,7 +5,7 @@ import { ensureHpa } from '#lib/scaled-objects/scaling/ensure-hpa.ts';
 import { ScaledObjectStates } from '#lib/scaled-objects/scaling/reconcile-context.ts';
 import { UnreadReference } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
 import { CheckFailure } from '#lib/scaled-objects/validation/check-failure.ts';
-import { toldTrigger } from '#spec/support/told-scaled-objects.ts';
+import { preparedTrigger } from '#spec/support/scaled-object-reports.ts';
 
 const HPA = 'failed to ensure HPA is correctly created for ScaledObject';
 const RESOURCE = {
@@ -24,8 +24,8 @@ describe('ensureHpa', () => {
     const note = (...words: readonly string[]) => void told.push(words.join(' '));
     const states = new ScaledObjectStates();
     const state = {
-      triggers: [toldTrigger('redis', { name: 'q', metric: { metricName: 's0-q' } })] as
-        | ReturnType<typeof toldTrigger>[]
+      triggers: [preparedTrigger('redis', { name: 'q', metric: { metricName: 's0-q' } })] as
+        | ReturnType<typeof preparedTrigger>[]
         | undefined,
       hpas: {} as Record<string, object>,
       refusal: undefined as Error | undefined,
@@ -102,14 +102,14 @@ describe('ensureHpa', () => {
     const { told, state, prepared } = start();
     state.triggers = undefined;
     expect(await prepared()).to.equal(undefined);
-    state.triggers = [toldTrigger('redis', { error: new UnreadReference('down') })];
+    state.triggers = [preparedTrigger('redis', { error: new UnreadReference('down') })];
     expect(await prepared()).to.equal(undefined);
     expect(told).to.deep.equal([]);
   });
 
   it('fails for a trigger that cannot be prepared, and reports each cause once, with another reason for a formula', async () => {
     const { told, state, failure } = start();
-    const broken = (message: string) => [toldTrigger('redis', { error: new Error(message) })];
+    const broken = (message: string) => [preparedTrigger('redis', { error: new Error(message) })];
     state.triggers = broken('no queue');
     expect(await failure()).to.equal(`${HPA}: no queue`);
     expect(told).to.deep.equal(['KEDAScalerFailed no queue']);

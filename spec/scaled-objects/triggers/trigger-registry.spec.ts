@@ -4,7 +4,7 @@ import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-
 import { systemClock } from '#lib/time/clock.ts';
 import { startEchoingSources } from '#spec/support/echoing-sources.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
-import { toldOfTrigger } from '#spec/support/told-of-trigger.ts';
+import { collectMessages } from '#spec/support/trigger-messages.ts';
 
 const AMQP = 'amqp://127.0.0.1/';
 const HTTP = 'http://127.0.0.1/';
@@ -126,7 +126,7 @@ describe('allTriggers', () => {
     });
     const types = new TriggerTypes(allTriggers(opened));
     for (const [name, source] of Object.entries(echoing.sources)) {
-      const told = await toldOfTrigger(source, { types });
+      const told = await collectMessages(source, { types });
       expect(told, name).to.match(/127\.0\.0\.1 is not allowed: it resolves to a loopback.* --allowed-hosts/);
     }
   });
@@ -162,7 +162,7 @@ describe('allTriggers', () => {
   it('reports the violated rule of invalid triggers, as KEDA does', async () => {
     const types = new TriggerTypes(everyTrigger());
     for (const [type, metadata, error] of REFUSED) {
-      const told = await toldOfTrigger({ type, metadata }, { types });
+      const told = await collectMessages({ type, metadata }, { types });
       expect(told, `${type} ${JSON.stringify(metadata)}`).to.contain(error);
     }
   });

@@ -5,8 +5,8 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import type { EchoingSource } from './echoing-sources.ts';
 
-/** Everything that is told of a trigger once it was planned, and asked. */
-export async function toldOfTrigger(
+/** All texts of a trigger after it was planned and queried: names, notes and errors. */
+export async function collectMessages(
   { type, metadata, authentication = {} }: EchoingSource,
   {
     types,
@@ -32,15 +32,15 @@ export async function toldOfTrigger(
       file: async () => ({}),
     },
   });
-  const told: string[] = planned?.error ? [describeError(planned.error)] : [];
+  const texts: string[] = planned?.error ? [describeError(planned.error)] : [];
   for (const { query, metricName } of planned?.metrics ?? []) {
-    told.push(metricName, query.description, query.key);
-    const note = (text: string) => void told.push(text);
+    texts.push(metricName, query.description, query.key);
+    const note = (text: string) => void texts.push(text);
     const failure = await query.run(new AbortController().signal, note).then(
       () => 'it succeeded',
       (error) => describeError(error),
     );
-    told.push(failure);
+    texts.push(failure);
   }
-  return told.join('\n');
+  return texts.join('\n');
 }

@@ -3,7 +3,7 @@ import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-env
 import { allTriggers, TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { startEchoingSources } from '#spec/support/echoing-sources.ts';
-import { toldOfTrigger } from '#spec/support/told-of-trigger.ts';
+import { collectMessages } from '#spec/support/trigger-messages.ts';
 
 const SECRET = `Zq9"/w+k&~<>'7_Xv!pL$2`;
 const BEHIND = `, is it? ${'y'.repeat(400)}`;
@@ -34,7 +34,7 @@ describe('prepareTriggers, of sources that repeat a secret', () => {
       for (const cut of how === 'as it is' ? CUTS : [300]) {
         for (const [name, source] of Object.entries(echoing.sources)) {
           text = `${'x'.repeat(cut - 23)} ${written}${BEHIND}`;
-          const told = await toldOfTrigger(source, { types, environment: { KEY: SECRET } });
+          const told = await collectMessages(source, { types, environment: { KEY: SECRET } });
           expect(told, `${name}, ${how}, cut at ${cut}`)
             .not.to.contain(begin)
             .and.not.to.contain('it succeeded');
@@ -66,7 +66,7 @@ describe('prepareTriggers, of sources that repeat a secret', () => {
     for (const name of saying) {
       const source = sources[name];
       if (!source) throw new Error(`there is no ${name}`);
-      expect(await toldOfTrigger(source, { types, environment: { KEY: SECRET } }), name).to.contain(
+      expect(await collectMessages(source, { types, environment: { KEY: SECRET } }), name).to.contain(
         'no entry for … here',
       );
     }

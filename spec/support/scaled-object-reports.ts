@@ -7,11 +7,11 @@ import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-sc
 import type { PreparedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from './manual-clock.ts';
 
-/** When it is told. */
-export const TOLD_AT = '2026-07-15T08:00:00Z';
+/** The time of the reports. */
+export const REPORTED_AT = '2026-07-15T08:00:00Z';
 
-/** What is known of one metric: of its state, and of how its source is asked. */
-export interface KnownMetric {
+/** The state of a metric, and the query of its source. */
+export interface ObservedMetric {
   readonly state: MetricState;
   readonly failure?: { readonly count: number; readonly sinceMs: number; readonly error: Error };
   readonly nextInMs?: number;
@@ -23,12 +23,12 @@ export interface KnownMetric {
   readonly activity?: { readonly isActive: boolean; readonly sinceMs: number };
 }
 
-/** What is known of objects, by their keys, and of their metrics, by the names of these. */
-export interface KnownObjects {
+/** States of objects by key, and of their metrics by name. */
+export interface ObservedObjects {
   readonly objects?: readonly ScaledObject[];
   readonly jobs?: readonly ScaledJob[];
   readonly triggers?: Readonly<Record<string, readonly PreparedTrigger[]>>;
-  readonly metrics?: Readonly<Record<string, KnownMetric>>;
+  readonly metrics?: Readonly<Record<string, ObservedMetric>>;
   readonly next?: Readonly<Record<string, { readonly what: string; readonly atMs: number | undefined }>>;
   /** How often the triggers of an object could not be planned. */
   readonly failedPlans?: Readonly<Record<string, number>>;
@@ -36,14 +36,14 @@ export interface KnownObjects {
   readonly replicas?: Readonly<Record<string, readonly { readonly atMs: number; readonly value: number }[]>>;
   /** The Jobs of ScaledJobs as they were listed. */
   readonly listedJobs?: Readonly<Record<string, JobSummary>>;
-  /** Whether this replica acts; it does unless told otherwise. */
+  /** Whether this replica is the leader. By default true. */
   readonly isLeader?: boolean;
   /** Another operator that acts, and on which objects: kinds and keys. */
   readonly other?: { readonly evidence: string; readonly on: readonly string[] };
 }
 
-/** What pages and `/debug/` show, made of what a spec says is known. */
-export function toldOf(known: KnownObjects): DebugOptions {
+/** Builds the input of pages and `/debug/` from the states that a spec sets. */
+export function debugOptions(known: ObservedObjects): DebugOptions {
   const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {} } = known;
   const { other, isLeader = true, failedPlans = {}, replicas = {}, listedJobs = {} } = known;
   const plan = (key: string) =>
@@ -65,7 +65,7 @@ export function toldOf(known: KnownObjects): DebugOptions {
   };
   return {
     ...{ objects, jobs, collection },
-    clock: new ManualClock(Date.parse(TOLD_AT)),
+    clock: new ManualClock(Date.parse(REPORTED_AT)),
     plans: {
       prepared: compileScaledObject,
       find: plan,
@@ -99,8 +99,8 @@ export function toldOf(known: KnownObjects): DebugOptions {
   } as unknown as DebugOptions;
 }
 
-/** A trigger with nothing but what is told of it: with a metric of a name, one of resources, or an error. */
-export function toldTrigger(
+/** A trigger with a named metric, a resource metric or an error. */
+export function preparedTrigger(
   type: string,
   { metric, ...more }: Partial<PreparedTrigger> & { readonly metric?: ToldMetric } = {},
 ): PreparedTrigger {
