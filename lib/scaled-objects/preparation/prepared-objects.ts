@@ -1,5 +1,6 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
+import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
@@ -38,6 +39,11 @@ interface CachedTriggers {
   readonly authentications: readonly unknown[];
 }
 
+/** Metrics of the triggers of all objects of one kind in a namespace; a trigger without metrics counts as one. */
+const MAX_NAMESPACE_METRICS = 15_000;
+/** A prepared metric with its collector and poll, measured. */
+const METRIC_BYTES = 4_700;
+
 /** Interval for reading credentials again: Secrets and ConfigMaps are not watched. */
 export const REREAD_MS = 300_000;
 /** The same while a source fails. */
@@ -51,6 +57,12 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
   readonly #options: PreparedObjectsOptions<Source, Prepared>;
   readonly #compiled = new Map<string, { readonly annotations: unknown; readonly prepared: Prepared }>();
   readonly #triggers = new Map<string, CachedTriggers>();
+  readonly #budget = new NamespaceBudget<readonly PreparedTrigger[]>({
+    maxBytes: MAX_NAMESPACE_METRICS * METRIC_BYTES,
+    sizeBytes: (triggers) =>
+      METRIC_BYTES * triggers.reduce((count, { metrics }) => count + (metrics.length || 1), 0),
+    reduce: ([first]) => (first ? [withoutMetrics(first)] : []),
+  });
 
   constructor(options: PreparedObjectsOptions<Source, Prepared>) {
     this.#options = options;
@@ -79,6 +91,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
   /** @returns whether triggers were cached */
   delete(key: string): boolean {
     this.#compiled.delete(key);
+    this.#budget.delete(key);
     return this.#triggers.delete(key);
   }
 
@@ -113,7 +126,8 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     const { uid, generation } = object.metadata;
     const isSame = cached && isOf(cached, object, authentications);
     const now = await this.#prepare(object, { isChanged: cached !== undefined && !isSame, signal });
-    const triggers = isSame ? retainUsable(cached.prepared.triggers, now) : now;
+    const usable = isSame ? retainUsable(cached.prepared.triggers, now) : now;
+    const triggers = this.#budget.fit(key, usable);
     const prepared = { uid, generation, triggers, preparedAtMs };
     this.#triggers.set(key, { prepared, authentications });
     return prepared;
@@ -138,6 +152,14 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
       ...{ types, reader, share, environment, signal },
     });
   }
+}
+
+/** Stands in for all triggers of an object beyond the budget of its namespace. */
+function withoutMetrics(trigger: PreparedTrigger): PreparedTrigger {
+  const error = new Error(
+    `the triggers of its kind in its namespace have more than ${MAX_NAMESPACE_METRICS} metrics`,
+  );
+  return { ...trigger, metrics: [], resource: undefined, push: undefined, error };
 }
 
 /** Whether triggers were prepared for this generation and these authentications. */

@@ -11,6 +11,7 @@ import {
   compileScaledObject,
   type PreparedScaledObject,
 } from '#lib/scaled-objects/preparation/prepared-scaled-object.ts';
+import { preparationError, preparedMetrics } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { above, oneMetric, type Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -57,6 +58,7 @@ const KEY = 'default/web';
 describe('PreparedObjects, of triggers', () => {
   let clock: ManualClock;
   let planned: number;
+  let metricCount: number;
   let error: Error | undefined;
   let authentications: string[];
   let prepared: PreparedObjects<ScaledObject, PreparedScaledObject>;
@@ -64,6 +66,7 @@ describe('PreparedObjects, of triggers', () => {
   beforeEach(() => {
     clock = new ManualClock();
     planned = 0;
+    metricCount = 1;
     error = undefined;
     authentications = [];
     const trigger: Trigger = {
@@ -77,7 +80,12 @@ describe('PreparedObjects, of triggers', () => {
         planned++;
         if (error) throw error;
         const query = { key: 'queue', description: 'a queue', run: async () => [] };
-        return oneMetric({ name: 'queue', query, target: 5, evaluate: above(0) });
+        const plan = oneMetric({ name: 'queue', query, target: 5, evaluate: above(0) });
+        if (metricCount === 1 || plan.kind !== 'external') return plan;
+        const metrics = plan.metrics.flatMap((metric) =>
+          Array.from({ length: metricCount }, (_, index) => ({ ...metric, name: `queue-${index}` })),
+        );
+        return { ...plan, metrics };
       },
     };
     const logger = new RecordingLogger();
@@ -89,6 +97,29 @@ describe('PreparedObjects, of triggers', () => {
       readWorkload: async () => undefined,
       authenticationsOf: () => authentications,
     });
+  });
+
+  it('bounds the metrics of a namespace, and prepares an object once there is space', async () => {
+    const each = 500;
+    metricCount = each;
+    const { signal } = new AbortController();
+    const prepare = async (namespace: string, index: number) => {
+      const { metadata, spec } = object(1);
+      return await prepared.prepareTriggers(
+        { metadata: { ...metadata, namespace, name: `web-${index}` }, spec } as ScaledObject,
+        signal,
+      );
+    };
+    const countOf = async (...which: [string, number]) => preparedMetrics(await prepare(...which)).length;
+    const fitting = 15_000 / each;
+    for (let index = 0; index < fitting; index++) expect(await countOf('default', index)).to.equal(each);
+    const beyond = await prepare('default', fitting);
+    expect(preparationError(beyond)?.message).to.include('more than 15000 metrics');
+    expect(preparedMetrics(beyond)).to.deep.equal([]);
+    expect(await countOf('other', 0)).to.equal(each);
+    prepared.delete('default/web-0');
+    expect(await countOf('default', fitting)).to.equal(each);
+    expect(await countOf('default', 0)).to.equal(0);
   });
 
   it('plans once for each generation, whenever that is', async () => {
