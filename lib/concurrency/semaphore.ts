@@ -8,11 +8,6 @@ export class Semaphore {
     this.#limit = limit;
   }
 
-  /** Whether a caller waits for a permit. */
-  get isExhausted(): boolean {
-    return this.#waiting.size > 0;
-  }
-
   /**
    * Waits for a permit.
    *

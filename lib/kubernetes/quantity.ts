@@ -93,20 +93,6 @@ export class Quantity {
     );
   }
 
-  /** Negative if this is less than the other, positive if it is more. */
-  compare(other: Quantity): number {
-    return this.nanos < other.nanos ? -1 : this.nanos > other.nanos ? 1 : 0;
-  }
-
-  /** The sum, in the format of this one, or, if this is zero, of the other. */
-  plus(other: Quantity): Quantity {
-    return new Quantity(this.nanos + other.nanos, this.nanos === 0n ? other.format : this.format);
-  }
-
-  negated(): Quantity {
-    return new Quantity(-this.nanos, this.format);
-  }
-
   /** The canonical form: the largest suffix with an integer before it. */
   toString(): string {
     const { nanos } = this;

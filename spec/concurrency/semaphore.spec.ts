@@ -42,22 +42,6 @@ describe('Semaphore', () => {
     expect(hasEntered).to.equal(false);
   });
 
-  it('is exhausted only while a caller waits', async () => {
-    const semaphore = new Semaphore(1);
-    const leaving = new AbortController();
-    const held = await semaphore.acquire(forever);
-    expect(semaphore.isExhausted).to.equal(false);
-    const second = semaphore.acquire(forever);
-    const third = semaphore.acquire(leaving.signal).catch(() => 'left');
-    expect(semaphore.isExhausted).to.equal(true);
-    held[Symbol.dispose]();
-    await second;
-    expect(semaphore.isExhausted).to.equal(true);
-    leaving.abort();
-    expect(await third).to.equal('left');
-    expect(semaphore.isExhausted).to.equal(false);
-  });
-
   it('rejects a waiting caller whose signal aborts', async () => {
     const semaphore = new Semaphore(1);
     const held = await semaphore.acquire(forever);

@@ -2,7 +2,7 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { failureText } from '#lib/collection/failure-text.ts';
 import type { StoredExternalMetric } from '#lib/collection/metric-store.ts';
 import type { MetricValue } from '#lib/collection/metrics-provider.ts';
-import { Quantity } from '#lib/kubernetes/quantity.ts';
+import { formatThousandths } from '#lib/kubernetes/quantity.ts';
 import { NAME_LABEL } from '../api/resources.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { type PreparedTriggers, preparedMetrics } from '../preparation/prepared-triggers.ts';
@@ -77,7 +77,6 @@ export function servedValues(
   return [{ value: formatTruncated(value), takenAtMs: nowMs }];
 }
 
-const NANOS_PER_THOUSANDTH = 1_000_000n;
 /** Doubles beyond this cannot represent thousandths. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER / 1000;
 /** Above the maximum of quantities (2^63), and small enough that 1,000 times it is finite. */
@@ -88,14 +87,14 @@ const MAX_AMOUNT = 1e19;
  */
 export function formatAmount(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
-  if (value > MAX_EXACT) return quantityOf(BigInt(Math.round(value)) * 1000n);
-  return quantityOf(BigInt(nearestThousandths(value)));
+  if (value > MAX_EXACT) return formatThousandths(BigInt(Math.round(value)) * 1000n);
+  return formatThousandths(BigInt(nearestThousandths(value)));
 }
 
 /** As {@link formatAmount}, but truncated to thousandths. */
 export function formatTruncated(value: number): string {
   if (!(value > 0) || value === Number.POSITIVE_INFINITY) return '0';
-  return quantityOf(BigInt(Math.trunc(Math.min(value, MAX_AMOUNT) * 1000)));
+  return formatThousandths(BigInt(Math.trunc(Math.min(value, MAX_AMOUNT) * 1000)));
 }
 
 function nearestThousandths(value: number): number {
@@ -106,8 +105,4 @@ function nearestThousandths(value: number): number {
     return below % 2 === 0 ? below : below + 1;
   }
   return Number(value.toFixed(3).replace('.', ''));
-}
-
-function quantityOf(thousandths: bigint): string {
-  return Quantity.ofNanos(thousandths * NANOS_PER_THOUSANDTH).toString();
 }
