@@ -22,7 +22,7 @@ export class InstalledAutoscaler implements AsyncDisposable {
   }
 
   /**
-   * @param overlay one that there is for Kubernetes 1.20, too
+   * @param overlay as {@link ControlPlane.overlay} takes it
    * @param prepare what is done before it is installed
    */
   static async start(
@@ -33,11 +33,9 @@ export class InstalledAutoscaler implements AsyncDisposable {
     await using starting = new AsyncDisposableStack();
     const controlPlane = starting.use(await ControlPlane.start(binaries));
     const kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
-    const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
-    const suffix = Number.parseInt(minor, 10) < 21 ? '-1.20' : '';
     const installed = new InstalledAutoscaler(controlPlane, kubectl, starting.move());
     await prepare(installed);
-    await installed.run('apply', '-k', `manifests/overlays/${overlay}${suffix}`);
+    await installed.run('apply', '-k', controlPlane.overlay(overlay));
     await installed.untilDefinitionsAreServed();
     return installed;
   }

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +45,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly client: ControlPlaneClient;
   /** The newest version of HPAs with metrics that it serves: v2 since Kubernetes 1.23, v2beta2 before 1.26. */
   hpaVersion: 'autoscaling/v2' | 'autoscaling/v2beta2' = 'autoscaling/v2';
+  /** Of Kubernetes 1: 36 for 1.36.2. */
+  minor = 0;
   readonly #etcdUrl: string;
   readonly #programs: AsyncDisposableStack;
   #apiServer: { readonly start: () => Promise<void>; readonly program: SpawnedProgram } | undefined;
@@ -93,6 +96,8 @@ export class ControlPlane implements AsyncDisposable {
     starting.defer(() => controlPlane.#apiServer?.program[Symbol.asyncDispose]());
     await writeFile(controlPlane.kubeconfig, controlPlane.kubeconfigFor('admin', pki.admin), { mode: 0o600 });
     await controlPlane.#startApiServer(binaries.apiServer, apiServerFlags({ folder, port, etcdUrl }));
+    const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
+    controlPlane.minor = Number.parseInt(minor, 10);
     const { versions } = await controlPlane.client.get<ApiGroup>('/apis/autoscaling');
     if (!versions.some(({ version }) => version === 'v2')) controlPlane.hpaVersion = 'autoscaling/v2beta2';
     if (binaries.controllerManager) {
@@ -134,6 +139,12 @@ export class ControlPlane implements AsyncDisposable {
     });
     await this.#etcd('compaction', { revision: anyKey.header.revision, physical: true });
     await running.start();
+  }
+
+  /** The path of an overlay in the form for this version: Kubernetes 1.20 has some of its own. */
+  overlay(name: string): string {
+    const old = `manifests/overlays/${name}-1.20`;
+    return this.minor < 21 && existsSync(old) ? old : `manifests/overlays/${name}`;
   }
 
   /** Asks as the user that the certificate names. */
@@ -188,8 +199,7 @@ export class ControlPlane implements AsyncDisposable {
     binary: string,
     { scalesHpas }: { readonly scalesHpas: boolean },
   ): Promise<void> {
-    const { minor } = await this.client.get<{ readonly minor: string }>('/version');
-    const hasInsecurePort = Number.parseInt(minor, 10) < 24;
+    const hasInsecurePort = this.minor < 24;
     const flags = controllerManagerFlags(this.folder, {
       port: await freePort(),
       hasInsecurePort,

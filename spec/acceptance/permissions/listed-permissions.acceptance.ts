@@ -9,9 +9,9 @@ const PAGE = 'docs/reference/permissions.md';
 /** The overlays that the page lists, in the order of installation, each with the account of its program. */
 const INSTALLED = [
   { overlay: 'release', account: 'metrics-server' },
-  { overlay: 'autoscaler-1.20', account: 'autoscaler' },
-  { overlay: 'autoscaler-hpa-1.20', account: 'autoscaler' },
-  { overlay: 'autoscaler-scaled-objects-1.20', account: 'autoscaler' },
+  { overlay: 'autoscaler', account: 'autoscaler' },
+  { overlay: 'autoscaler-hpa', account: 'autoscaler' },
+  { overlay: 'autoscaler-scaled-objects', account: 'autoscaler' },
 ];
 
 describe('docs/reference/permissions.md', function () {
@@ -29,11 +29,11 @@ describe('docs/reference/permissions.md', function () {
 
   for (const { overlay, account } of INSTALLED) {
     it(`lists what the account of overlays/${overlay} may do, as kubectl prints it`, async () => {
-      await run('apply', '-k', `manifests/overlays/${overlay}`);
+      await run('apply', '-k', controlPlane.overlay(overlay));
       const everyone = new Set(await listRules('without-bindings'));
       const own = (await listRules(account)).filter((rule) => !everyone.has(rule));
-      await run('delete', '-k', `manifests/overlays/${overlay}`, '--wait=false');
-      expect(own).to.deep.equal(await readDocumentedRules(overlay.replace('-1.20', '')));
+      await run('delete', '-k', controlPlane.overlay(overlay), '--wait=false');
+      expect(own).to.deep.equal(await readDocumentedRules(overlay));
     });
   }
 

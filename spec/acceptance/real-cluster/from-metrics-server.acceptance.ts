@@ -91,6 +91,7 @@ describe('a cluster that has the reference, on a real API server', function () {
 
   /** What kubelets were asked for by a server that runs as the Deployment says now, and whether it was allowed. */
   async function asked(): Promise<readonly string[]> {
+    await cluster.stopServer(); // else it may scrape once more, in its own way
     const earlier = cluster.nodes.decisions.length;
     await cluster.startServer(serverContainer([await cluster.deployment()]));
     await cluster.untilServed({ pods: 1 });

@@ -20,8 +20,7 @@ describe("the simulator's API server, beside a real one", function () {
   before(async () => {
     const binaries = await needBinaries();
     await using controlPlane = await ControlPlane.start({ ...binaries, controllerManager: undefined });
-    const { minor } = await controlPlane.client.get<{ readonly minor: string }>('/version');
-    const kubernetesMinor = Number.parseInt(minor, 10);
+    const { minor: kubernetesMinor } = controlPlane;
     known = knownDifferences(kubernetesMinor);
     await using server = await startLiveApiServer({
       scenario: { kubernetesMinor },
