@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse as parseYaml } from 'yaml';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
@@ -9,10 +9,12 @@ import {
   helmTemplate,
   kustomize,
   type ManifestObject,
+  objectsIn,
   onlyOf,
   serverContainer,
 } from '#spec/support/manifest-objects.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
+import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 describe('the Helm chart', () => {
@@ -179,6 +181,64 @@ describe('the Helm chart', () => {
         "at '/tls/type': value must be one of 'metrics-server', 'helm', 'cert-manager', 'existingSecret'",
       );
     });
+  });
+
+  it('moves everything to namespaceOverride but roles of the configuration of API servers', async () => {
+    const objects = await helmTemplate({
+      ...{
+        'podDisruptionBudget.enabled': true,
+        'podDisruptionBudget.minAvailable': 1,
+        'doctor.enabled': true,
+      },
+      ...{ 'serviceMonitor.enabled': true, 'prometheusRule.enabled': true, 'dashboard.enabled': true },
+      ...{ 'tls.type': 'cert-manager', namespaceOverride: 'monitoring' },
+    });
+    for (const { kind, metadata } of objects.filter((one) => one.metadata.namespace !== undefined)) {
+      const namespace = kind === 'RoleBinding' ? 'kube-system' : 'monitoring';
+      expect(metadata.namespace, `${kind} ${metadata.name}`).to.equal(namespace);
+    }
+    const moved = JSON.stringify(objects);
+    for (const text of ['.monitoring.svc', '--service=monitoring/', 'inject-ca-from":"monitoring/'])
+      expect(moved).to.include(text);
+    expect(moved.match(/"(?:namespace":")?[^"]*kube-system[^"]*"/g)).to.deep.equal(
+      objects.filter(({ kind }) => kind === 'RoleBinding').map(() => '"namespace":"kube-system"'),
+    );
+  });
+
+  it("renders with the values of a release of the reference's older chart alone, which helm upgrade may reuse", async () => {
+    await using folder = await TemporaryDirectory.create();
+    await cp(CHART, folder.path, { recursive: true });
+    const values = Object.entries(parseYaml(await readFile(`${CHART}/values.yaml`, 'utf8')));
+    const added = ['dashboard', 'doctor', 'hostUsers', 'namespaceOverride', 'prometheusRule', 'tls'];
+    const old = Object.fromEntries(values.filter(([name]) => !added.includes(name)));
+    expect(Object.keys(old)).to.have.lengthOf(values.length - added.length);
+    await folder.write('values.yaml', JSON.stringify(old));
+    const template = ['template', 'metrics-server', folder.path, '--namespace=kube-system'];
+    const { stdout, stderr } = await runToEnd(await findHelm(), template, 20_000);
+    expect(objectsIn(stdout), stderr).to.deep.equal(byDefault);
+  });
+
+  it('runs pods in a user namespace only if hostUsers says so', async () => {
+    const podOf = (objects: readonly ManifestObject[]) => onlyOf(objects, 'Deployment').spec.template.spec;
+    expect(podOf(byDefault)).not.to.have.property('hostUsers');
+    expect(podOf(await helmTemplate({ hostUsers: false }))).to.have.property('hostUsers', false);
+    expect(podOf(await helmTemplate({ hostUsers: true }))).to.have.property('hostUsers', true);
+  });
+
+  it('renders a ServiceMonitor alone, as the reference, and warns that /metrics requires credentials', async () => {
+    const monitored = { 'serviceMonitor.enabled': true };
+    expect(onlyOf(await helmTemplate(monitored), 'ServiceMonitor').spec.endpoints[0]).to.include({
+      path: '/metrics',
+    });
+    const notes = async (...flags: readonly string[]) => {
+      const install = ['install', 'release', CHART, '--dry-run=client', '--set=serviceMonitor.enabled=true'];
+      return (await runToEnd(await findHelm(), [...install, ...flags], 20_000)).stdout;
+    };
+    const warning = 'The ServiceMonitor has no credentials';
+    expect(await notes()).to.include(warning);
+    expect(await notes('--set=metrics.enabled=true'))
+      .to.include('is installed')
+      .and.not.to.include(warning);
   });
 
   it("lets Prometheus scrape the server's own metrics", async () => {

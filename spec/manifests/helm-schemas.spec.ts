@@ -95,19 +95,19 @@ describe('values that a Helm chart cannot take', () => {
         });
         expect(objects.map(({ kind }) => kind)).to.include('Deployment');
       });
-
-      it('are a ServiceMonitor of an endpoint that Prometheus may not read', async () => {
-        expect(await messageOf(template({ 'serviceMonitor.enabled': true }))).to.include(
-          'serviceMonitor.enabled needs metrics.enabled',
-        );
-        const openedByFlag = await template({
-          'serviceMonitor.enabled': true,
-          args: ['--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics'],
-        });
-        expect(openedByFlag.map(({ kind }) => kind)).to.include('ServiceMonitor');
-      });
     });
   }
+
+  it('are a ServiceMonitor of an endpoint that Prometheus may not read, by the chart of the autoscaler', async () => {
+    expect(await messageOf(autoscalerTemplate({ 'serviceMonitor.enabled': true }))).to.include(
+      'serviceMonitor.enabled needs metrics.enabled',
+    );
+    const openedByFlag = await autoscalerTemplate({
+      'serviceMonitor.enabled': true,
+      args: ['--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics'],
+    });
+    expect(openedByFlag.map(({ kind }) => kind)).to.include('ServiceMonitor');
+  });
 
   it('are none of the values of the chart of metrics-server, even if they have no effect', async () => {
     const objects = await helmTemplate({

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { CHART } from '#spec/support/manifest-objects.ts';
 
-/** The values of the chart of metrics-server v0.8, save those of addonResizer and of pod security policies. */
+/** The values of the chart of metrics-server v0.9, save those of addonResizer and of pod security policies. */
 const OF_THE_REFERENCE: Readonly<Record<string, readonly string[]>> = {
   '': [
     'affinity',
@@ -16,9 +16,11 @@ const OF_THE_REFERENCE: Readonly<Record<string, readonly string[]>> = {
     'extraVolumeMounts',
     'extraVolumes',
     'fullnameOverride',
+    'hostUsers',
     'imagePullSecrets',
     'livenessProbe',
     'nameOverride',
+    'namespaceOverride',
     'nodeSelector',
     'podAnnotations',
     'podLabels',

@@ -10,23 +10,34 @@
 {{- default $full .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
+{{/* Where the release's objects are: its namespace, unless the values name another. */}}
+{{- define "metrics-server.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride }}
+{{- end }}
+
 {{- define "metrics-server.serviceAccountName" -}}
 {{- $made := ternary (include "metrics-server.fullname" .) "default" .Values.serviceAccount.create }}
 {{- default $made .Values.serviceAccount.name }}
 {{- end }}
 
+{{/* tls.type. Like other values that releases of earlier charts lack, it may be absent when helm upgrade reuses their values. */}}
+{{- define "metrics-server.tlsType" -}}
+{{- (default dict .Values.tls).type | default "metrics-server" }}
+{{- end }}
+
 {{/* The Secret with the serving certificate; empty where the server makes its own. */}}
 {{- define "metrics-server.certificateSecret" -}}
-{{- if eq .Values.tls.type "existingSecret" }}
+{{- $type := include "metrics-server.tlsType" . }}
+{{- if eq $type "existingSecret" }}
 {{- required "tls.existingSecret.name must name a Secret when tls.type is existingSecret" .Values.tls.existingSecret.name }}
-{{- else if has .Values.tls.type (list "helm" "cert-manager") }}
+{{- else if has $type (list "helm" "cert-manager") }}
 {{- include "metrics-server.fullname" . }}
 {{- end }}
 {{- end }}
 
 {{/* The names by which the API server and others in the cluster know the Service, as a JSON list. */}}
 {{- define "metrics-server.serviceNames" -}}
-{{- $name := printf "%s.%s" (include "metrics-server.fullname" .) .Release.Namespace }}
+{{- $name := printf "%s.%s" (include "metrics-server.fullname" .) (include "metrics-server.namespace" .) }}
 {{- list $name (printf "%s.svc" $name) (printf "%s.svc.%s" $name .Values.tls.clusterDomain) | toJson }}
 {{- end }}
 
