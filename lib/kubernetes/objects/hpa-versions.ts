@@ -23,7 +23,9 @@ import {
   type KubernetesObject,
   measureObject,
   type ObjectMeta,
+  propertyOf,
   readBoundedObject,
+  readObject,
 } from './kubernetes-object.ts';
 import { type StatusManager, statusManagers } from './managed-fields.ts';
 
@@ -125,15 +127,15 @@ const ALL: UnitedNeeds = {
 const NONE: readonly never[] = [];
 
 function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
-  const object = readBoundedObject<KubernetesObject & { readonly spec?: unknown; readonly status?: unknown }>(
-    value,
-  );
+  const object = readObject<KubernetesObject & { readonly spec?: unknown; readonly status?: unknown }>(value);
   const { fields } = needs;
   const { managedFields, ...metadata }: ObjectMeta & { readonly managedFields?: unknown } = object.metadata;
   const { annotations = {} } = metadata;
   const isV1 = version === 'v1';
+  const { spec: given, omitted } = omitExcess(isV1 ? specFromV1(object.spec, annotations) : object.spec);
+  measureObject({ ...object, spec: given }); // throws for too many values
   const status = readStatus(isV1 ? statusFromV1(object.status, annotations) : object.status);
-  const spec = readSpec(isV1 ? specFromV1(object.spec, annotations) : object.spec);
+  const spec = readSpec(given);
   const entries = (Array.isArray(managedFields) ? managedFields : []).filter(needs.needsManagedFields);
   const cached = neededMetadata(
     { ...metadata, annotations: isV1 ? withoutV1Annotations(annotations) : annotations },
@@ -141,14 +143,10 @@ function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
   );
   if (measureObject([cached, spec.scaleTargetRef]) > MAX_METADATA_BYTES)
     throw new Error(`Cannot read an HPA: more than ${MAX_METADATA_BYTES / 1024} KiB of metadata`);
-  const omitted = reasonToOmit(spec);
-  const { scaleTargetRef, minReplicas, maxReplicas } = spec;
+  const needed = neededSpec(withoutNulls(spec), fields);
   return {
     metadata: { ...cached, ...(entries.length > 0 && { managedFields: entries }) },
-    spec:
-      omitted === undefined
-        ? neededSpec(withoutNulls(spec), fields)
-        : { scaleTargetRef, minReplicas: minReplicas ?? 1, maxReplicas, metrics: [] },
+    spec: omitted === undefined ? needed : { ...needed, metrics: NONE },
     ...(omitted !== undefined && { omitted }),
     ...(status && neededStatus(status, fields)),
     statusWriters: fields.has('statusWriters') ? statusManagers(managedFields) : NONE,
@@ -162,13 +160,19 @@ const MAX_SPEC_BYTES = 512 * 1024;
 /** Annotations of an object may have 256 KiB; labels have no bound. */
 const MAX_METADATA_BYTES = 320 * 1024;
 
-/** Why metrics and behavior of a spec are neither cached nor evaluated. */
-function reasonToOmit(spec: HpaSpec): string | undefined {
-  const count = spec.metrics?.length ?? 0;
-  if (count > MAX_METRICS) return `the HPA has ${count} metrics, more than ${MAX_METRICS}`;
-  return measureObject(spec) > MAX_SPEC_BYTES
-    ? `the spec of the HPA has more than ${MAX_SPEC_BYTES / 1024} KiB`
-    : undefined;
+/** The spec, without metrics and behavior where they exceed their bounds. */
+function omitExcess(spec: unknown): { readonly spec: unknown; readonly omitted?: string } {
+  const metrics = propertyOf(spec, 'metrics');
+  const count = Array.isArray(metrics) ? metrics.length : 0;
+  const omitted =
+    count > MAX_METRICS
+      ? `the HPA has ${count} metrics, more than ${MAX_METRICS}`
+      : measureObject(spec) > MAX_SPEC_BYTES
+        ? `the spec of the HPA has more than ${MAX_SPEC_BYTES / 1024} KiB`
+        : undefined;
+  if (omitted === undefined || !isFields(spec)) return { spec };
+  const { metrics: _metrics, behavior: _behavior, ...rest } = spec;
+  return { spec: rest, omitted };
 }
 
 function readSpec(spec: unknown): HpaSpec {

@@ -123,6 +123,13 @@ describe('readHpa with a large object', () => {
     expect(readHpa(v1, 'v1')).to.deep.include({ spec: reduced, omitted });
   });
 
+  it('leaves out as many as fit into an object, whatever they are', () => {
+    const spec = { ...SPEC, metrics: Array(200_000).fill(7) };
+    expect(readHpa({ metadata: METADATA, spec }, 'v2')).to.deep.include({
+      ...{ spec: reduced, omitted: 'the HPA has 200000 metrics, more than 500' },
+    });
+  });
+
   it('leaves them out of a spec that is too long', () => {
     const named = (length: number) => {
       const target = { type: 'Value', value: '5' };
