@@ -1,3 +1,4 @@
+import { EventLoopShare, type Steps } from '#lib/concurrency/event-loop.ts';
 import { KeyFailures } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -74,11 +75,13 @@ interface Attempt {
 export class ScheduleReconciler {
   readonly #options: ScheduleReconcilerOptions;
   readonly #failures: KeyFailures;
+  readonly #share: EventLoopShare;
   /** Namespaces with changes in progress: further ones wait for the next cycle. */
   readonly #busy = new Set<string>();
 
   constructor(options: ScheduleReconcilerOptions) {
     this.#options = options;
+    this.#share = new EventLoopShare(options.clock);
     this.#failures = new KeyFailures({ controller: 'scaling-schedule', logger: options.logger });
   }
 
@@ -98,20 +101,16 @@ export class ScheduleReconciler {
   async reconcile(signal: AbortSignal): Promise<void> {
     const { schedules, hpas, clock, defaults } = this.#options;
     const nowMs = clock.nowMs();
-    const active = new Map<string, number>();
     const attempts = new Map<string, Attempt[]>();
     const attempt = (namespace: string, name: string, act: () => Promise<void>) => {
       const own = attempts.get(namespace) ?? [];
       attempts.set(namespace, own);
       own.push({ name, act });
     };
-    for (const schedule of schedules.values()) {
-      const { isActive, wholeValue } = scheduledValue(schedule, nowMs, defaults);
-      const name = `${schedule.kind} ${keyOfSchedule(schedule)}`;
-      if (isActive) active.set(name, wholeValue);
-      if ((schedule.isActive ?? false) !== isActive)
-        attempt(schedule.namespace, name, () => this.#writeStatus(schedule, isActive, signal));
-    }
+    const writeStatus = (schedule: ScalingSchedule, isActive: boolean) =>
+      attempt(schedule.namespace, nameOf(schedule), () => this.#writeStatus(schedule, isActive, signal));
+    const steps = activeInSteps([...schedules.values()], { nowMs, defaults, onChanged: writeStatus });
+    const active = await this.#share.runSteps(steps, { tenant: '', signal });
     for (const hpa of hpas.values()) {
       const targets = hpa.schedules.flatMap(({ kind, key, averageValue }): readonly ActiveTarget[] => {
         const value = active.get(`${kind} ${key}`);
@@ -171,6 +170,33 @@ export class ScheduleReconciler {
       message: `Scaling schedule '${kind}' adjusted replicas ${current} -> ${lift.replicas} based on metric: ${key}`,
     });
   }
+}
+
+interface ActiveOptions {
+  readonly nowMs: number;
+  readonly defaults: ScheduleDefaults;
+  /** Called with a schedule whose status differs from whether it is active. */
+  readonly onChanged: (schedule: ScalingSchedule, isActive: boolean) => void;
+}
+
+/** The whole values of active schedules by name; each step evaluates one, of up to 1,000 entries. */
+function* activeInSteps(
+  schedules: readonly ScalingSchedule[],
+  { nowMs, defaults, onChanged }: ActiveOptions,
+): Steps<ReadonlyMap<string, number>> {
+  const active = new Map<string, number>();
+  for (const schedule of schedules) {
+    const { isActive, wholeValue } = scheduledValue(schedule, nowMs, defaults);
+    if (isActive) active.set(nameOf(schedule), wholeValue);
+    if ((schedule.isActive ?? false) !== isActive) onChanged(schedule, isActive);
+    yield;
+  }
+  return active;
+}
+
+/** With its kind, as in the log. */
+function nameOf(schedule: ScalingSchedule): string {
+  return `${schedule.kind} ${keyOfSchedule(schedule)}`;
 }
 
 /** An active schedule as the target of an HPA. */
