@@ -315,9 +315,18 @@ export const CRON_HPAS: ApiResource = { ...CRON_HPA, namespaced: true, subresour
 /** Interns names, schedules and times; messages of activations are longer and differ. */
 const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 80 };
 
+/** Of all objects of a namespace: 10,000 of 3 KiB. */
+const MAX_NAMESPACE_BYTES = 32 * 1024 * 1024;
+const TOO_MANY = `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES} bytes`;
+
 export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   resource: CRON_HPAS,
   versions: [CRON_HPA.version],
+  budget: {
+    maxBytes: MAX_NAMESPACE_BYTES,
+    sizeBytes: ({ spec }) => measureObject(spec),
+    reduce: (object) => ({ ...object, spec: NO_SPEC, problem: object.problem ?? TOO_MANY }),
+  },
   decoder() {
     const texts = createStringInterner(SHARED_TEXTS);
     const share: Share = (text) => texts.intern(text);

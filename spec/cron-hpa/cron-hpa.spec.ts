@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import { CRON_HPA_KIND, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
+import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 
 const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
@@ -131,6 +133,25 @@ describe('readCronHpa', () => {
   it('treats a malformed status as absent', () => {
     const { status } = readCronHpa(object({}, { conditions: 3 })) ?? {};
     expect(status).to.deep.equal({ jobs: [], scaleUpKeepWindow: false });
+  });
+});
+
+describe('CRON_HPA_KIND', () => {
+  it('bounds the specs of a namespace, and retains statuses', () => {
+    const { budget } = CRON_HPA_KIND;
+    const within = new NamespaceBudget(budget ?? expect.fail('there is no budget'));
+    const excludeDates = Array.from({ length: 700 }, (_, index) => `${index} ${'x'.repeat(240)}`);
+    const cached = (name: string, namespace = 'default') =>
+      within.fit(
+        `${namespace}/${name}`,
+        cronHpa({ namespace, name, spec: { jobs: [job({ excludeDates })] } }),
+      );
+    const problems = Array.from({ length: 300 }, (_, index) => cached(`web-${index}`).problem);
+    const fitting = problems.findIndex((problem) => problem !== undefined);
+    expect(fitting).to.be.within(100, 200);
+    expect(problems[fitting]).to.include('take more than 33554432 bytes');
+    expect(cached('web-300').spec.jobs).to.deep.equal([]);
+    expect(cached('web', 'other').problem).to.equal(undefined);
   });
 });
 

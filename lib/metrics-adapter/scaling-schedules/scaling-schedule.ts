@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { NamespaceBudgetOptions } from '#lib/kubernetes/informer/namespace-budget.ts';
 import type {
   InformedKind,
   SharedInformer,
@@ -164,13 +165,30 @@ type CachedSchedule =
   | ScalingSchedule
   | { readonly name: string; readonly namespace: string; readonly error: Error };
 
+/** Of all objects of a kind in a namespace; evaluating an entry takes up to 10 µs, and caching it 400 bytes. */
+const MAX_NAMESPACE_ENTRIES = 50_000;
+const ENTRY_BYTES = 400;
+
+const BUDGET: NamespaceBudgetOptions<CachedSchedule> = {
+  maxBytes: MAX_NAMESPACE_ENTRIES * ENTRY_BYTES,
+  sizeBytes: (schedule) => ('error' in schedule ? 0 : ENTRY_BYTES * schedule.entries.length),
+  reduce({ name, namespace }) {
+    const error = new Error(
+      `the objects of its kind in its namespace have more than ${MAX_NAMESPACE_ENTRIES} entries`,
+    );
+    return { name, namespace, error };
+  },
+};
+
 /** Both kinds as informers cache them. */
 const INFORMED_KINDS = SCALING_SCHEDULES.kinds.map((kind) => {
   const resource = resourceOfSchedules(kind);
   const decoder = () => (object: unknown) => decode(object, kind);
   return {
     kind,
-    informed: { resource, versions: [resource.version], decoder } satisfies InformedKind<CachedSchedule>,
+    informed: {
+      ...{ resource, versions: [resource.version], decoder, budget: BUDGET },
+    } satisfies InformedKind<CachedSchedule>,
   };
 });
 

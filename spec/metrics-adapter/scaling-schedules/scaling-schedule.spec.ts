@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
+import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
+import type { InformedKind } from '#lib/kubernetes/informer/shared-informers.ts';
+import {
+  CachedSchedules,
+  readScalingSchedule,
+} from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 
 const ONCE = { type: 'OneTime', date: '2026-03-02T10:00:00Z', value: 1 };
 const period = { startTime: '08:00', days: ['Mon'], timezone: 'UTC' };
@@ -62,3 +67,25 @@ describe('readScalingSchedule', () => {
 function repeating(change: object): object {
   return { schedules: [{ type: 'Repeating', value: 1, period: { ...period, ...change } }] };
 }
+
+describe('CachedSchedules', () => {
+  it('bounds the entries of a namespace', () => {
+    const kinds: InformedKind<unknown>[] = [];
+    const get = (kind: InformedKind<unknown>) => void kinds.push(kind);
+    expect(new CachedSchedules({ informers: { get } as never, relistMs: 0 })).to.be.an('object');
+    const within = new NamespaceBudget<unknown>(kinds[0]?.budget ?? expect.fail('there is no budget'));
+    const once = { type: 'OneTime', date: '2026-03-02T10:00:00Z', value: 1 };
+    const cached = (name: string, namespace = 'default') => {
+      const value = {
+        metadata: { name, namespace },
+        spec: { schedules: Array.from({ length: 1000 }, () => once) },
+      };
+      return within.fit(`${namespace}/${name}`, readScalingSchedule(value, 'ScalingSchedule'));
+    };
+    for (let index = 0; index < 50; index++) expect(cached(`web-${index}`)).to.have.property('entries');
+    expect(cached('web-50'))
+      .to.have.nested.property('error.message')
+      .that.includes('more than 50000 entries');
+    expect(cached('web', 'other')).to.have.property('entries');
+  });
+});
