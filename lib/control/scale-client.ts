@@ -34,7 +34,7 @@ export interface Scale {
 /** A target that cannot be scaled, whatever its state. */
 export class UnscalableTarget extends Error {
   override readonly name = 'UnscalableTarget';
-  /** The kind is not served, or its resource has no scale subresource. */
+  /** The kind is not served, or its resource has no scale subresource in a namespace. */
   readonly reason: 'UnknownKind' | 'NoScaleSubresource';
 
   constructor(message: string, reason: UnscalableTarget['reason']) {
@@ -75,7 +75,8 @@ export class ScaleClient {
   }
 
   /**
-   * The served resource of the target's kind, whether or not the target exists.
+   * The served resource of the target's kind, whether or not the target exists. Objects without a namespace are not
+   * scaled: every author of an object that names one could scale it, whatever their permissions.
    *
    * @throws {UnscalableTarget}
    */
@@ -86,6 +87,10 @@ export class ScaleClient {
         `Cannot scale ${nameOf(target)}: the API server does not serve its kind`,
         'UnknownKind',
       );
+    }
+    if (!resource.namespaced) {
+      const message = `Cannot scale ${nameOf(target)}: ${resource.plural} are not in namespaces`;
+      throw new UnscalableTarget(message, 'NoScaleSubresource');
     }
     if (resource.subresources && !resource.subresources.includes('scale')) {
       const message = `Cannot scale ${nameOf(target)}: ${resource.plural} have no scale subresource`;

@@ -151,7 +151,8 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     related: [targets, ...informed.authenticationsOfObjects],
     async readTarget(target, signal) {
       const resource = await fetchReference(() => mapper.find(target, signal), signal);
-      if (!resource) throw new Error(`the API server does not serve ${target.kind} of ${target.apiVersion}`);
+      if (!resource?.namespaced)
+        throw new Error(`the API server serves no ${target.kind} of ${target.apiVersion} in namespaces`);
       const read = () => environment.reader.getJson(objectPath(resource, target), { signal });
       return await fetchReference(read, signal);
     },

@@ -68,6 +68,15 @@ describe('ScaleClient', () => {
     expect(await scales.get(WEB)).to.have.property('specReplicas', 0);
   });
 
+  it('refuses objects without a namespace, which authors of targets may not be permitted to scale', async () => {
+    const pool = await scales.get({ ...WEB, kind: 'NodePool' }).catch((error: unknown) => error);
+    expect(pool).to.be.instanceOf(UnscalableTarget).and.include({
+      reason: 'NoScaleSubresource',
+      message: 'Cannot scale apps/v1 NodePool default/web: nodepools are not in namespaces',
+    });
+    expect(served.asked.filter((one) => one.includes('nodepools'))).to.deep.equal([]);
+  });
+
   it('sets how many there are to be', async () => {
     const scale = await scales.set(await scales.get(WEB), 5, CAUSE);
     expect(scale).to.include({ specReplicas: 5, resourceVersion: '8' });
@@ -152,6 +161,8 @@ const DISCOVERY: Readonly<Record<string, JsonResponse>> = {
     resources: [
       { name: 'deployments', kind: 'Deployment', namespaced: true },
       { name: 'deployments/scale', kind: 'Scale', namespaced: true },
+      { name: 'nodepools', kind: 'NodePool', namespaced: false },
+      { name: 'nodepools/scale', kind: 'Scale', namespaced: false },
       { name: 'daemonsets', kind: 'DaemonSet', namespaced: true },
       { name: 'daemonsets/status', kind: 'DaemonSet', namespaced: true },
     ],
