@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Browser } from '#spec/support/browser.ts';
+import { eventually } from '#spec/support/eventually.ts';
 import { findProgram } from '#spec/support/machine-programs.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { twoCycles } from '#spec/support/two-cycles.ts';
@@ -61,9 +62,12 @@ async function photographMetricsServer(): Promise<void> {
     await server.clock.advance(1_000);
   }
   await browser.open(`${server.origin}/ui`);
+  const isShown = (selector: string) => async () =>
+    (await browser.evaluate(`document.querySelector('${selector}')?.hidden === false`)) === true;
+  await eventually(isShown('#access'));
   await browser.type('#token', 'viewer-token');
   await browser.click('#access button');
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await eventually(isShown('#content'));
   await photograph('metrics-server');
 }
 
@@ -82,7 +86,7 @@ async function photographAutoscaler(): Promise<void> {
     ['autoscaler-cronhpa', '?view=cronhpas&namespace=default&name=portal'],
     ['autoscaler-scaledobject', '?view=scaledobjects&namespace=default&name=mail'],
     ['autoscaler-metrics', '?view=metrics'],
-    ['autoscaler-new', '/new?kind=hpa&name=shop&min=2&max=20&cpu=60&metric=open-orders&value=10'],
+    ['autoscaler-new', '/new?kind=hpa&name=basket&min=2&max=20&cpu=60&metric=open-orders&value=10'],
   ] as const) {
     await browser.open(`${autoscaler.origin}/ui${query}`);
     await photograph(name);
@@ -170,6 +174,6 @@ function setOrders({ metrics }: WatchedAutoscaler, orders: number): void {
   set('open-orders', orders);
   set('orders', 55);
   set('s0-metric-api-value', 12);
-  set('s1-cron-Europe-Berlin-08xxx-018xxx', 0);
+  set('s1-cron-europe-berlin-08xxx-018xxx', 0); // the HPA controller requests lowercase names
   set('waiting-payments', 20 + orders * 1.6);
 }

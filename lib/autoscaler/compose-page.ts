@@ -5,13 +5,13 @@ import { type Html, html } from '#lib/ui/html.ts';
 import { pageShell, type UiPart } from '#lib/ui/page.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 
-/** HPAs are composed whatever controllers run; other kinds by the subsystem that acts on them. */
+/** HPAs are composed even if their controller does not run; other kinds only by their subsystem. */
 const HPA_COMPOSER: Composer = {
   kind: 'hpa',
   title: 'HPA',
   async compose(query, work) {
     const { composeHpa } = await import('#lib/hpa/explain/compose-hpa.ts');
-    return await composeHpa(query, work);
+    return await composeHpa(query, work, undefined);
   },
 };
 
@@ -21,7 +21,9 @@ export async function renderCompose(
   parts: readonly UiPart[],
   work: ComposerWork,
 ): Promise<Buffer> {
-  const composers = [HPA_COMPOSER, ...parts.flatMap(({ composer }) => composer ?? [])];
+  const own = parts.flatMap(({ composer }) => composer ?? []);
+  const hpa = own.find((one) => one.kind === HPA_COMPOSER.kind) ?? HPA_COMPOSER;
+  const composers = [hpa, ...own.filter((one) => one !== hpa)];
   const kind = query.get('kind') ?? HPA_COMPOSER.kind;
   const composer = composers.find((one) => one.kind === kind);
   if (!composer) throw notFound({ group: '', resource: 'kinds' }, kind.slice(0, 100));
@@ -51,7 +53,7 @@ function renderBody(composition: Composition, { composer, composers, isEntered }
   );
   return html`<section>
 <div class="bar"><h2>New object</h2><nav class="kinds" aria-label="Kinds">${kinds}</nav></div>
-<p class="hint">This form makes the YAML of an object. It never writes to the cluster. The fields have the names that the API uses.</p>
+<p class="hint">This form makes the YAML of an object. It never writes to the cluster.</p>
 <form class="compose" method="get">
 <input type="hidden" name="kind" value="${composer.kind}">
 ${composition.fields}

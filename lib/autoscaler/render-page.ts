@@ -42,7 +42,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'View', className: 'name' },
   { title: 'Count', className: 'number' },
   { title: 'Problems', className: 'text' },
-  { title: 'Contents', className: 'faint' },
+  { title: 'Contents', className: 'text' },
 ];
 
 /** Renders the state of this replica and the health of its views. */

@@ -156,7 +156,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
       },
     ],
     endpoints: new Map([['/debug/hpa', debugHpa(decisions, autoMinLog)]]),
-    ui: [hpaUi({ decisions, autoMin: autoMinLog, nowMs: () => clock.nowMs() })],
+    ui: [hpaUi({ hpas, decisions, autoMin: autoMinLog, nowMs: () => clock.nowMs() })],
     start() {
       hpas.start();
       pods.start();

@@ -207,7 +207,7 @@ describe('autoscalerUi', () => {
     const kubectl = new Kubectl(await findKubectl(), server.kubeconfig);
     const folder = await mkdtemp(join(tmpdir(), 'composed-'));
     const forms = {
-      hpa: 'name=composed-hpa&target=web&max=20&cpu=60',
+      hpa: 'name=composed-hpa&target=free&max=20&cpu=60',
       cronhpa: 'name=composed-cronhpa&target=broken&job1=up&schedule1=0+8+*+*+*&size1=3',
       scaledobject:
         'name=composed-so&target=night&trigger=cron&p.timezone=UTC&p.start=0+8+*+*+*&p.end=0+9+*+*+*&p.desiredReplicas=2',
@@ -240,6 +240,9 @@ describe('autoscalerUi', () => {
     );
     expect(textOf(conflict)).to.include("is already managed by the ScaledObject 'mail'");
     expect(conflict).to.not.include('id="yaml"');
+    const secondHpa = await get('/ui/new?kind=hpa&name=second&target=web&max=20&cpu=60');
+    expect(textOf(secondHpa)).to.match(/HorizontalPodAutoscaler "[^"]+" also scales Deployment "web"/);
+    expect(secondHpa).to.not.include('id="yaml"');
     const hostile = encodeURIComponent(`"'>${HOSTILE}`);
     for (const kind of ['hpa', 'cronhpa', 'scaledobject']) {
       const fields = [
@@ -436,7 +439,7 @@ describe('autoscalerUi', () => {
 
       it('makes a Cron-HPA with the token, and goes back to the lists', async () => {
         await browser?.click('nav.views a[href="ui/new"]');
-        await shows('Makes the YAML of an object');
+        await shows('This form makes the YAML of an object');
         await evaluate(
           `[...document.querySelectorAll('.kinds a')].find((one) => one.textContent === 'Cron-HPA').click()`,
         );

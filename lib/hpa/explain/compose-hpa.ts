@@ -61,8 +61,27 @@ type ComposedMetric =
       };
     };
 
-/** Makes an HPA from a form, checked as those of `explain-hpa` are, with a chart of a day's load. */
-export async function composeHpa(query: URLSearchParams, work: ComposerWork): Promise<Composition> {
+/** The HPAs that a new one is compared with. */
+export interface ComparedHpas {
+  readonly isSynced: boolean;
+  values(): Iterable<{
+    readonly metadata: { readonly namespace: string; readonly name: string };
+    readonly spec: {
+      readonly scaleTargetRef: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
+    };
+  }>;
+}
+
+/**
+ * Makes an HPA from a form, checked as those of `explain-hpa` are, with a chart of a day's load.
+ *
+ * @param existing `undefined` if this process does not watch HPAs
+ */
+export async function composeHpa(
+  query: URLSearchParams,
+  work: ComposerWork,
+  existing: ComparedHpas | undefined,
+): Promise<Composition> {
   const values = new FormValues(query);
   const { manifest, fieldsByPath } = readManifest(values);
   const read = hpaSchema.safeParse(manifest);
@@ -70,15 +89,38 @@ export async function composeHpa(query: URLSearchParams, work: ComposerWork): Pr
   const { low = 10, peak = 90 } = { low: values.whole(LOW), peak: values.whole(PEAK) };
   if (peak > MAX_PEAK) values.report(PEAK.name, `must be at most ${MAX_PEAK}`);
   if (low > peak) values.report(LOW.name, 'must be at most the load at the peak');
+  await work.turn();
+  const warnings = values.hasProblems ? [] : compare(manifest, { values, existing });
   const isValid = read.success && !values.hasProblems;
   const preview = isValid ? await renderDay(manifest, { low, peak }, work) : undefined;
   return {
     fields: html`${FIELDS.map((field) => renderField(field, values))}`,
     problems: values.general,
-    warnings: [],
+    warnings,
     manifest: isValid ? manifest : undefined,
     preview,
   };
+}
+
+/** Reports another HPA of the same target: Kubernetes scales such a target by neither. @returns warnings */
+function compare(
+  { metadata, spec: { scaleTargetRef: target } }: ReturnType<typeof readManifest>['manifest'],
+  { values, existing }: { readonly values: FormValues; readonly existing: ComparedHpas | undefined },
+): readonly string[] {
+  if (!existing?.isSynced) return ['Other HPAs of the namespace are not listed yet, and were not compared.'];
+  const warnings: string[] = [];
+  for (const { metadata: other, spec } of existing.values()) {
+    if (other.namespace !== metadata.namespace) continue;
+    const { apiVersion = '', kind, name } = spec.scaleTargetRef;
+    if (other.name === metadata.name)
+      warnings.push(`HorizontalPodAutoscaler "${other.name}" exists; applying this YAML changes it.`);
+    else if (kind === target.kind && name === target.name && /^(apps|extensions)\//.test(apiVersion)) {
+      const message = `HorizontalPodAutoscaler "${other.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
+      values.reportGeneral(message);
+      break;
+    }
+  }
+  return warnings;
 }
 
 function readManifest(values: FormValues) {

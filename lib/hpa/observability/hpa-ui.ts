@@ -1,9 +1,10 @@
 import type { UiPart } from '#lib/ui/page.ts';
+import type { ComparedHpas } from '../explain/compose-hpa.ts';
 import type { HpaUiSource } from './hpa-page.ts';
 import { findProblem } from './hpa-problem.ts';
 
 /** The view of HPAs: their latest decisions, and the calculation and charts of one HPA. */
-export function hpaUi(source: HpaUiSource): UiPart {
+export function hpaUi(source: HpaUiSource & { readonly hpas: ComparedHpas }): UiPart {
   return {
     view: 'hpas',
     title: 'HPAs',
@@ -16,6 +17,14 @@ export function hpaUi(source: HpaUiSource): UiPart {
     async render(query) {
       const { renderHpas } = await import('./hpa-page.ts');
       return renderHpas(query, source);
+    },
+    composer: {
+      kind: 'hpa',
+      title: 'HPA',
+      async compose(query, work) {
+        const { composeHpa } = await import('../explain/compose-hpa.ts');
+        return await composeHpa(query, work, source.hpas);
+      },
     },
   };
 }

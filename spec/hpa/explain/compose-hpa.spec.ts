@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { composeHpa } from '#lib/hpa/explain/compose-hpa.ts';
+import { type ComparedHpas, composeHpa } from '#lib/hpa/explain/compose-hpa.ts';
 
 const VALID = 'name=web&max=20&cpu=60';
 
@@ -13,7 +13,24 @@ function workOf(turns: { count: number } = { count: 0 }) {
   };
 }
 
-const compose = (query: string) => composeHpa(new URLSearchParams(query), workOf());
+type Scaled = {
+  readonly name: string;
+  readonly kind?: string;
+  readonly target: string;
+  readonly apiVersion?: string;
+};
+
+/** Existing HPAs of namespace `default`. */
+function hpasOf(...scaled: readonly Scaled[]): ComparedHpas {
+  const hpas = scaled.map(({ name, kind = 'Deployment', target, apiVersion = 'apps/v1' }) => ({
+    metadata: { name, namespace: 'default' },
+    spec: { scaleTargetRef: { apiVersion, kind, name: target }, maxReplicas: 3 },
+  }));
+  return { isSynced: true, values: () => hpas };
+}
+
+const compose = (query: string, existing: ComparedHpas | undefined = hpasOf()) =>
+  composeHpa(new URLSearchParams(query), workOf(), existing);
 
 /** The problems beside fields, as `FIELD: PROBLEM`. */
 async function problemsOf(query: string): Promise<readonly string[]> {
@@ -24,6 +41,44 @@ async function problemsOf(query: string): Promise<readonly string[]> {
 }
 
 describe('composeHpa', () => {
+  it('reports another HPA of the same target, of any API version of the target', async () => {
+    for (const apiVersion of ['apps/v1', 'extensions/v1beta1']) {
+      const { problems, manifest } = await compose(VALID, hpasOf({ name: 'old', target: 'web', apiVersion }));
+      expect(problems).to.deep.equal([
+        'HorizontalPodAutoscaler "old" also scales Deployment "web"; neither scales until one of them is deleted',
+      ]);
+      expect(manifest).to.equal(undefined);
+    }
+  });
+
+  it('accepts HPAs of other targets, kinds, groups and namespaces', async () => {
+    const others = hpasOf(
+      { name: 'other', target: 'other' },
+      { name: 'set', target: 'web', kind: 'StatefulSet' },
+      { name: 'custom', target: 'web', apiVersion: 'example.com/v1' },
+    );
+    const { problems, warnings, manifest } = await compose(VALID, others);
+    expect([problems, warnings]).to.deep.equal([[], []]);
+    expect(manifest).not.to.equal(undefined);
+    const elsewhere = await compose(`${VALID}&namespace=shop`, hpasOf({ name: 'old', target: 'web' }));
+    expect(elsewhere.problems).to.deep.equal([]);
+  });
+
+  it('warns that an HPA of the same name exists, and that HPAs are not listed yet', async () => {
+    const existing = await compose(VALID, hpasOf({ name: 'web', target: 'web' }));
+    expect(existing.problems).to.deep.equal([]);
+    expect(existing.warnings).to.deep.equal([
+      'HorizontalPodAutoscaler "web" exists; applying this YAML changes it.',
+    ]);
+    for (const unlisted of [undefined, { ...hpasOf(), isSynced: false }]) {
+      const { warnings, manifest } = await composeHpa(new URLSearchParams(VALID), workOf(), unlisted);
+      expect(warnings).to.deep.equal([
+        'Other HPAs of the namespace are not listed yet, and were not compared.',
+      ]);
+      expect(manifest).not.to.equal(undefined);
+    }
+  });
+
   it('makes an HPA of all fields', async () => {
     const query =
       'namespace=shop&name=web&targetKind=StatefulSet&target=db&min=2&max=8&cpu=50&memory=70&metric=queue&selector=app%3Da,zone%3Db&value=30&window=60';
@@ -77,7 +132,7 @@ describe('composeHpa', () => {
 
   it('plays many pods in turns, and draws no more than 100', async () => {
     const turns = { count: 0 };
-    await composeHpa(new URLSearchParams('name=web&max=100&cpu=60'), workOf(turns));
+    await composeHpa(new URLSearchParams('name=web&max=100&cpu=60'), workOf(turns), hpasOf());
     expect(turns.count).to.be.greaterThan(50);
     expect(String((await compose('name=web&max=101&cpu=60')).preview)).to.include(
       'The chart requires maxReplicas from 1 to 100',
@@ -88,7 +143,7 @@ describe('composeHpa', () => {
   it('stops at the end of the request', async () => {
     const turn = () => Promise.reject(new Error('too late'));
     let thrown: unknown;
-    await composeHpa(new URLSearchParams(VALID), { ...workOf(), turn }).catch((error: unknown) => {
+    await composeHpa(new URLSearchParams(VALID), { ...workOf(), turn }, hpasOf()).catch((error: unknown) => {
       thrown = error;
     });
     expect(thrown).to.have.property('message', 'too late');
