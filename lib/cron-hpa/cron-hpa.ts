@@ -95,7 +95,10 @@ export const CRON_HPA = {
   plural: 'cronhorizontalpodautoscalers',
 } as const;
 
-/** The annotation that makes jobs set minReplicas of the HPA in place of replicas of the target, as in TKE. */
+/**
+ * The annotation, as in TKE: with "true", jobs set minReplicas of the target's HPA and fail without one; with "false",
+ * they set replicas and fail if there is an HPA. Without it, they set what there is.
+ */
 export const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
 /** `NAMESPACE/NAME`, as in events and logs. */

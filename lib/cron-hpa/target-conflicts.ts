@@ -1,6 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type Hpa as CachedHpa, HPAS, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import { ADJUST_HPA_MIN, type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
 
 /** Other scalers of a target. */
 export interface OtherScalers {
@@ -15,6 +15,10 @@ export function findBlocker(object: CronHpa, { hpa, others }: OtherScalers): Blo
   const conflicting = findConflict(object, others);
   if (conflicting) {
     const message = `CronHorizontalPodAutoscaler "${conflicting.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
+    return { reason: 'TargetConflict', message };
+  }
+  if (hpa && object.annotations[ADJUST_HPA_MIN] === 'false') {
+    const message = `HorizontalPodAutoscaler "${hpa.name}" scales ${kind} "${name}", and the annotation ${ADJUST_HPA_MIN}: "false" forbids CronHorizontalPodAutoscaler "${object.name}" to set its minReplicas`;
     return { reason: 'TargetConflict', message };
   }
   if (hpa?.controller?.kind !== 'ScaledObject') return undefined;

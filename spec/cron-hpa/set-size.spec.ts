@@ -166,6 +166,16 @@ describe('setSize', () => {
     expect(await minReplicas()).to.equal(1);
   });
 
+  it('sets nothing if an HPA has the target and the annotation is false', async () => {
+    const own = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'false' } });
+    expect(await set(3, undefined, own)).to.include({ adjustType: 'scale replicas', desired: 3 });
+    const known = await createHpa(1, 5);
+    const message = await errorOf(set(4, known, own));
+    expect(message).to.include('HorizontalPodAutoscaler "web" scales Deployment "web"');
+    expect(message).to.include(`CronHorizontalPodAutoscaler "${own.name}"`);
+    expect(await minReplicas()).to.equal(1);
+  });
+
   it('requires an HPA when the annotation is set, and rejects size 0 for one', async () => {
     const asked = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'true' } });
     const missing = 'no HorizontalPodAutoscaler scales Deployment "web"';

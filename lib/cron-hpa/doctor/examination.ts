@@ -165,6 +165,11 @@ export const CRON_HPA_DIAGNOSES = {
     remedy:
       'Create one with the same target, or remove the annotation to set replicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`.',
   },
+  'cronhpa-hpa-not-adjusted': {
+    title: 'The annotation forbids to set minReplicas of the HorizontalPodAutoscaler of a target',
+    remedy:
+      'Remove the annotation, so that jobs set minReplicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`; or delete the HorizontalPodAutoscaler.',
+  },
   'cronhpa-size-zero': {
     title: 'A HorizontalPodAutoscaler cannot have minReplicas 0',
     remedy:

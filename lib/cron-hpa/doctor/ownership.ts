@@ -43,6 +43,10 @@ function findingsOf(
     const finding = `no HorizontalPodAutoscaler scales ${target}`;
     return requiresHpa ? [failed(subject, finding, { diagnosis: 'cronhpa-hpa-missing', ...names })] : [];
   }
+  if (object.annotations[ADJUST_HPA_MIN] === 'false') {
+    const finding = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target}, and the annotation forbids to set its minReplicas`;
+    return [failed(subject, finding, { diagnosis: 'cronhpa-hpa-not-adjusted', ...names })];
+  }
   if (hpa.controller?.kind === 'ScaledObject') {
     const finding = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} is managed by ScaledObject ${JSON.stringify(hpa.controller.name)}`;
     return [failed(subject, finding, { diagnosis: 'cronhpa-hpa-owned', ...names })];

@@ -274,7 +274,9 @@ describe('cronHpaDoctor', () => {
   });
 
   it('reports conflicts over a target', async () => {
-    for (const name of ['web', 'api', 'db', 'mail']) await deployment(name, 2);
+    for (const name of ['web', 'api', 'db', 'mail', 'own']) await deployment(name, 2);
+    await cronHpa('own', [DAILY], { metadata: { annotations: { 'platform.stke/adjust-hpa-min': 'false' } } });
+    await hpa('own');
     await cronHpa('web', [DAILY]);
     await cronHpa('web-too', [DAILY], { spec: { scaleTargetRef: deploymentRef('web') } });
     await cronHpa('api', [DAILY, { ...DAILY, name: 'down', targetSize: 0 }]);
@@ -296,6 +298,11 @@ describe('cronHpaDoctor', () => {
         'cronhpa default/db',
         'cronhpa-hpa-owned',
         'HorizontalPodAutoscaler "db" is managed by ScaledObject "queue"',
+      ],
+      [
+        'cronhpa default/own',
+        'cronhpa-hpa-not-adjusted',
+        'HorizontalPodAutoscaler "own" scales Deployment "own", and the annotation forbids to set its minReplicas',
       ],
       ['cronhpa default/mail', 'cronhpa-hpa-missing', 'no HorizontalPodAutoscaler scales Deployment "mail"'],
     ]);
