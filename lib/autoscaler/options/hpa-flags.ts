@@ -41,7 +41,7 @@ export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof general
 
 /** The feature gates of Kubernetes' HPA controller that change decisions, with their defaults. */
 const HPA_FEATURE_GATES = {
-  HPAConfigurableTolerance: false,
+  HPAConfigurableTolerance: true,
   HPAScaleToZero: true,
   PodLevelResources: true,
 } as const;

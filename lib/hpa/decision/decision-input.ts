@@ -54,7 +54,7 @@ export const DEFAULT_HPA_CONFIG: HpaConfig = {
   cpuInitializationPeriodMs: 300_000,
   initialReadinessDelayMs: 30_000,
   downscaleStabilizationMs: 300_000,
-  configurableTolerance: false,
+  configurableTolerance: true,
   podLevelResources: true,
   scaleToZero: true,
 };

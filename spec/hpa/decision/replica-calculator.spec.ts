@@ -341,12 +341,13 @@ describe('utilizationMeasure', () => {
 describe('tolerancesOf', () => {
   const behavior = { scaleUp: { tolerance: '50m' }, scaleDown: {} };
 
-  it('returns those of the controller unless the feature gate is on', () => {
-    expect(tolerancesOf(behavior, DEFAULT_HPA_CONFIG)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.1 });
+  it('returns those of the controller if the feature gate is off', () => {
+    const config = { ...DEFAULT_HPA_CONFIG, configurableTolerance: false };
+    expect(tolerancesOf(behavior, config)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.1 });
   });
 
   it('returns those of the HPA for each direction that has one', () => {
-    const config = { ...DEFAULT_HPA_CONFIG, configurableTolerance: true };
+    const config = DEFAULT_HPA_CONFIG;
     expect(tolerancesOf(behavior, config)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.05 });
     expect(tolerancesOf(undefined, config)).to.deep.equal({ scaleDown: 0.1, scaleUp: 0.1 });
     const rules = (tolerance: string) => tolerancesOf({ scaleUp: { tolerance } }, config).scaleUp;
