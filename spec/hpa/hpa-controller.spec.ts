@@ -232,18 +232,18 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(3);
   });
 
-  it('decides by a thousand external metrics, each requested once', async () => {
+  it('decides by the maximum number of external metrics, each requested once', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
-    const names = Array.from({ length: 1000 }, (_, index) => `queue-${index}`);
+    const names = Array.from({ length: 500 }, (_, index) => `queue-${index}`);
     const target = { type: 'AverageValue', averageValue: '10' };
     const metrics = names.map((name) => ({ type: 'External', external: { metric: { name }, target } }));
     await cluster.hpa('web', { spec: { metrics } });
-    for (const name of names) cluster.queue(name, name === 'queue-999' ? '40' : '20');
+    for (const name of names) cluster.queue(name, name === 'queue-499' ? '40' : '20');
     await cluster.lead();
     await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4);
     expect(await cluster.replicas('web')).to.equal(4);
-    expect(cluster.metrics.asked).to.have.lengthOf(1000);
+    expect(cluster.metrics.asked).to.have.lengthOf(500);
   });
 
   it('rejects two HPAs that scale the same pods', async () => {
