@@ -78,7 +78,7 @@ export interface ExplainHpaOptions {
   readonly atMs: number | undefined;
 }
 
-export type ExplainHpaCommandLine =
+type ExplainHpaCommandLine =
   | { readonly kind: 'explain'; readonly options: ExplainHpaOptions }
   | { readonly kind: 'help'; readonly text: string };
 

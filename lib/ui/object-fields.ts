@@ -1,14 +1,14 @@
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Field, FormValues } from './form.ts';
 
-export const NAMESPACE: Field = { name: 'namespace', label: 'Namespace', placeholder: 'default' };
+const NAMESPACE: Field = { name: 'namespace', label: 'Namespace', placeholder: 'default' };
 export const NAME: Field = { name: 'name', label: 'Name', placeholder: 'web', isRequired: true };
 export const TARGET_KIND: Field = {
   name: 'targetKind',
   label: 'Kind of the target',
   options: ['Deployment', 'StatefulSet', 'ReplicaSet'],
 };
-export const TARGET: Field = {
+const TARGET: Field = {
   name: 'target',
   label: 'Name of the target',
   hint: 'By default the name of the object.',

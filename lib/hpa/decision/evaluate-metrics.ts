@@ -1,4 +1,4 @@
-import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
+import type { Steps } from '#lib/concurrency/event-loop.ts';
 import {
   FAILED_METRIC_STATUS,
   type MetricSpec,
@@ -28,15 +28,6 @@ export interface MetricsOutcome {
   readonly error: string | undefined;
   /** Absent when too many metrics failed to scale. */
   readonly proposal?: { readonly replicas: number; readonly name: string; readonly leadingMetric: number };
-}
-
-/** {@link evaluateMetricsInSteps} without a pause. */
-export function evaluateMetrics(
-  metrics: readonly MetricSpec[],
-  readings: readonly MetricReading[],
-  context: Omit<MetricContext, 'reading'>,
-): MetricsOutcome {
-  return runAllSteps(evaluateMetricsInSteps(metrics, readings, context));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { runAllSteps } from '#lib/concurrency/event-loop.ts';
 import type { MetricReading } from '#lib/hpa/decision/decision-input.ts';
-import { evaluateMetrics } from '#lib/hpa/decision/evaluate-metrics.ts';
+import { evaluateMetricsInSteps } from '#lib/hpa/decision/evaluate-metrics.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { builtInput } from '#spec/hpa/built-inputs.ts';
 
@@ -38,13 +39,15 @@ function evaluateObjects(...values: readonly string[]) {
 
 function evaluateAll(metrics: readonly MetricSpec[], readings: readonly MetricReading[]) {
   const { pods, config, nowMs } = builtInput();
-  return evaluateMetrics(metrics, readings, {
-    ...{ pods, config, nowMs, namespace: 'default', specReplicas: 3, statusReplicas: 3 },
-    tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
-  });
+  return runAllSteps(
+    evaluateMetricsInSteps(metrics, readings, {
+      ...{ pods, config, nowMs, namespace: 'default', specReplicas: 3, statusReplicas: 3 },
+      tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
+    }),
+  );
 }
 
-describe('evaluateMetrics', () => {
+describe('evaluateMetricsInSteps', () => {
   it('returns the highest proposal, the first of equal ones', () => {
     expect(evaluate('10', '70', '65', '20').proposal).to.deep.equal({
       ...{ replicas: 7, name: 'external metric m1(nil)', leadingMetric: 1 },
@@ -125,13 +128,15 @@ describe('evaluateMetrics', () => {
         ...[value, undefined, undefined],
       ],
     ] as never;
-    const { explanations } = evaluateMetrics(
-      cases.map(([spec]) => spec),
-      cases.map(([, reading]) => reading),
-      {
-        ...{ pods, config, nowMs, namespace: 'default', specReplicas: 3, statusReplicas: 3 },
-        tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
-      },
+    const { explanations } = runAllSteps(
+      evaluateMetricsInSteps(
+        cases.map(([spec]) => spec),
+        cases.map(([, reading]) => reading),
+        {
+          ...{ pods, config, nowMs, namespace: 'default', specReplicas: 3, statusReplicas: 3 },
+          tolerances: { scaleDown: 0.1, scaleUp: 0.1 },
+        },
+      ),
     );
     for (const [index, [spec, , target, current, ageMs]] of cases.entries()) {
       const { type, takenAtMs, ...explained } = explanations[index] ?? expect.fail('each is explained');
@@ -145,7 +150,9 @@ describe('evaluateMetrics', () => {
     const { pods, config, nowMs, hpa } = builtInput();
     const context = { ...{ pods, config, nowMs, namespace: 'default' }, specReplicas: 3, statusReplicas: 3 };
     const tolerances = { scaleDown: 0.1, scaleUp: 0.1 };
-    const { failures } = evaluateMetrics(hpa.spec.metrics ?? [], [], { ...context, tolerances });
+    const { failures } = runAllSteps(
+      evaluateMetricsInSteps(hpa.spec.metrics ?? [], [], { ...context, tolerances }),
+    );
     expect(failures.map(({ message }) => message)).to.deep.equal([
       'unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: not read',
     ]);
