@@ -110,7 +110,7 @@ describe('the log of an autoscaler with every controller', () => {
     expect(messages(/^(Scaled|Changed|Created) /)).to.deep.equal([]);
     const would = messages(/^Would/);
     expect(would.length).to.equal(new Set(would).size);
-    expect(messages(/^Dry run: writing nothing/)).to.have.lengthOf(1);
+    expect(messages(/^Dry run: logging changes, writing nothing/)).to.have.lengthOf(1);
     expect(
       logger.lines.filter(({ level, message }) => level === 'error' && /reconcile/.test(message)),
     ).to.deep.equal([]);

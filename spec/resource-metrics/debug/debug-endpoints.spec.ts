@@ -172,7 +172,7 @@ describe('debugEndpoints', () => {
     for (const { reason } of items) {
       expect(reason?.code).to.equal('WaitingForSecondReading');
       expect(reason?.message).to.match(
-        /^container "main" waits for another reading: it has one reading, of .*Z; CPU usage requires two readings at least 10s apart$/,
+        /^container "main" waits for another reading: it has one reading, taken at .*Z; CPU usage requires two readings at least 10s apart$/,
       );
     }
   });
