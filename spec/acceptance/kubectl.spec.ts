@@ -11,7 +11,7 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 const MIB = 1024 * 1024;
 const VERSION = 'metrics.k8s.io/v1beta1';
 
-// The simulated cluster's objects, with metrics that are known beforehand; what is asked comes through its aggregator.
+// Objects and fixed metrics of the simulated cluster, requested through its aggregator.
 describe('kubectl', () => {
   const stack = new AsyncDisposableStack();
   const source = new FakeMetricsSource();
@@ -73,7 +73,7 @@ describe('kubectl', () => {
     return stdout;
   }
 
-  /** The printed cells, line by line. */
+  /** Printed cells, by line. */
   async function table(...args: readonly string[]): Promise<readonly (readonly string[])[]> {
     const lines = (await run(...args)).trimEnd().split('\n');
     return lines.map((line) =>

@@ -16,7 +16,7 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { SERVER_SOURCE, spawnServer } from '#spec/support/spawned-server.ts';
 import { untilServed } from '#spec/support/until-served.ts';
 
-/** A simulated cluster in this process and a real server in its own, as its users run it. */
+/** A simulated cluster in this process, and a real server in a process of its own. */
 interface Installation {
   readonly cluster: SimulatedCluster;
   readonly server: SpawnedProgram;
@@ -40,10 +40,10 @@ const FAULTY: ScenarioInput = {
   },
 };
 const HEALTHY_AMONG_FAULTY = { nodes: 46, pods: 92 };
-// Four times as long as the first cycle: a server that waited for its kubelets would have nothing to serve by then.
+// Four times as long as the first cycle: a server that waits for its kubelets would serve nothing by then.
 const KUBELET_REQUEST_TIMEOUT_MS = 50_000;
 
-// A server needs two readings 12 s apart, so all that takes them starts here, at once.
+// The server needs two readings 12 s apart, so everything that uses them starts here at once.
 describe('the metrics server, whole', () => {
   const stack = new AsyncDisposableStack();
   let healthy: Installation;
@@ -61,13 +61,14 @@ describe('the metrics server, whole', () => {
       ...{ baseline: true, firsts: 1, loads: BACKGROUND_LOADS, loadMs: 500 },
       onProgress: () => {},
     });
-    benchmark.catch(() => {}); // looked at below
+    benchmark.catch(() => {}); // awaited below
     const patience = `--kubelet-request-timeout=${KUBELET_REQUEST_TIMEOUT_MS}ms`;
     [healthy, faulty] = await Promise.all([
       install(HEALTHY, ['--extra-resources=swap']),
       install(FAULTY, [patience]),
     ]);
-    // On a machine so slow that the second scrape follows the first too closely, it takes the third, a minute later.
+    // On a slow machine the second scrape follows the first too closely; metrics then require the third scrape, a
+    // minute later.
     const patient = { timeoutMs: 100_000 };
     await Promise.all([
       untilServed(healthy, { nodes: 3, pods: 15 }, patient),
@@ -177,7 +178,7 @@ describe('the metrics server, whole', () => {
       const startMs = performance.now();
       server.kill('SIGTERM');
       expect(await server.ended).to.deep.equal({ status: 0, signal: null });
-      expect(performance.now() - startMs).to.be.below(20_000); // a connection may be idle for longer
+      expect(performance.now() - startMs).to.be.below(20_000); // idle connections stay open for longer
     });
 
     it('ends immediately at a second signal', async () => {
@@ -274,7 +275,7 @@ function spawnInto({ files }: SimulatedCluster, port: number, flags: readonly st
   return spawnServer({ kubeconfig, kubeletCa, folder, port, flags });
 }
 
-/** The rows of a table of `kubectl top`, split into cells. */
+/** Runs `kubectl top` and returns the cells of its rows. */
 async function top({ kubectl }: Installation, what: readonly string[]): Promise<string[][]> {
   const { stdout, stderr, exitStatus } = await kubectl.run(['top', ...what, '--no-headers']);
   expect(exitStatus, stderr).to.equal(0);
@@ -285,8 +286,8 @@ async function top({ kubectl }: Installation, what: readonly string[]): Promise<
 }
 
 /**
- * Compares what kubectl printed with the truth: CPU within a tenth, which is what whole-second stamps allow over 12
- * seconds, and the millicore that kubectl rounds up; memory exactly, in the whole mebibytes that kubectl prints.
+ * Compares kubectl's output with the true usage. CPU: within a tenth, the precision of whole-second timestamps over
+ * 12 s, plus rounding up to a millicore. Memory: exactly, in whole mebibytes.
  */
 function expectUsage(printed: { readonly cpu: string; readonly memory: string }, truth: TrueUsage): void {
   const trueMillicores = truth.cpuNanocores / 1e6;
@@ -295,7 +296,7 @@ function expectUsage(printed: { readonly cpu: string; readonly memory: string },
   expect(printed.memory).to.equal(`${inMebibytes(truth.memoryBytes)}Mi`);
 }
 
-/** As kubectl prints memory. */
+/** Memory in kubectl's format. */
 function inMebibytes(bytes: number): number {
   return Math.floor(bytes / 2 ** 20);
 }
@@ -305,7 +306,7 @@ function lastSeconds(seconds: number): TruthWindow {
   return { fromMs: nowMs - seconds * 1000, toMs: nowMs };
 }
 
-/** The status of a node as the simulated API server tells it. */
+/** Status of a node on the simulated API server. */
 async function nodeStatus({ kubectl }: Installation, name: string): Promise<NodeStatus> {
   const { stdout } = await kubectl.run(['get', 'node', name, '-o', 'json']);
   return (JSON.parse(stdout) as { status: NodeStatus }).status;

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 
-/** How fast this machine is at what servers do most, both counted in CPU time of one core. */
+/** Speed of this machine at the most frequent work of servers, per CPU second of one core. */
 export interface Calibration {
   readonly jsonMegabytesPerSecond: number;
-  /** Of both ends together: TLS 1.3, certificates on P-256, none of the client's. */
+  /** Client and server together: TLS 1.3, P-256 certificates, no client certificate. */
   readonly tlsHandshakesPerSecond: number;
 }
 
-/** A recorded kubelet's. */
+/** Recorded from a kubelet. */
 const SUMMARY = 'spec/fixtures/kubelet/series/t0-summary.json';
 
-/** Measures for so long each, after as long again that warms up. */
+/** Measures each for `eachMs`, after a warm-up of the same duration. */
 export async function calibrate(eachMs = 400): Promise<Calibration> {
   const summary = readFileSync(SUMMARY, 'utf8');
   const parsesPerSecond = await perCpuSecond(eachMs, async () => void JSON.parse(summary));
@@ -50,7 +50,7 @@ async function handshakes(): Promise<AsyncDisposable & { readonly once: () => Pr
     names: ['127.0.0.1'],
   });
   const server = createServer({ cert, key });
-  server.on('tlsClientError', () => {}); // a client is gone as soon as it has shaken hands
+  server.on('tlsClientError', () => {}); // clients disconnect right after the handshake
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

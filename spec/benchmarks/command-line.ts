@@ -14,7 +14,7 @@ import {
   SCENARIOS,
 } from './scenarios.ts';
 
-/** The parsed command line of `make bench`. */
+/** Parsed command line of `make bench`. */
 export interface CommandLine {
   readonly help: boolean;
   readonly json: boolean;
@@ -25,7 +25,7 @@ export interface CommandLine {
   readonly controllers: boolean;
   /** Whether to measure collecting and serving metrics for HPAs. */
   readonly metricsAdapter: boolean;
-  /** The scenarios of deciding HPAs to measure. */
+  /** HPA scenarios to measure. */
   readonly hpas: readonly HpasScenario[];
   /** Whether to measure polling for ScaledObjects. */
   readonly scaledObjects: boolean;
@@ -45,12 +45,12 @@ export interface CommandLine {
     readonly loads: readonly BackgroundLoad[];
     readonly loadMs: number;
   };
-  /** The command line, up to its flags, of a server to compare with. */
+  /** Command line, without flags, of a server to compare with. */
   readonly against: readonly [string, ...string[]] | undefined;
   readonly turns: number;
 }
 
-/** Names among the scenarios that are not scenarios of resource metrics. */
+/** Names that are not scenarios of resource metrics. */
 const FOREIGN_TEXT = 'foreign-text';
 const CONTROLLERS = 'controllers';
 const METRICS_ADAPTER = 'metrics-adapter';

@@ -6,7 +6,7 @@ import type { ScenarioResult } from './run-scenario.ts';
 
 type Figure = readonly [what: string, unit: string, pick: (result: ScenarioResult) => number];
 
-/** One figure of two servers; the ratio is of ours to the other's. */
+/** A measurement of two servers, with the ratio of our server to the other. */
 export interface Comparison {
   readonly what: string;
   readonly unit: string;
@@ -15,7 +15,7 @@ export interface Comparison {
   readonly ratio: number;
 }
 
-/** Compares two servers by the medians of runs that alternated on the same scenario. */
+/** Compares two servers by the medians of alternating runs of the same scenario. */
 export function compare(ours: readonly ScenarioResult[], other: readonly ScenarioResult[]): Comparison[] {
   const figures: Figure[] = [
     ['start to ready', 's', ({ startToReadyMs }) => startToReadyMs / 1000],
@@ -64,7 +64,7 @@ function loadFigures({ what, medianMs }: BackgroundLoadResult, index: number): F
     [what, 'millicores', of(({ cpuMillicores }) => cpuMillicores)],
     [what, 'resident MiB', of(({ residentBytes }) => residentBytes / 2 ** 20)],
   ];
-  if (medianMs === null) return cost; // it is the API server that is asked, not the servers compared
+  if (medianMs === null) return cost; // requests go to the API server, not to the compared servers
   return [
     ...cost,
     [what, 'median ms', of((load) => load.medianMs ?? Number.NaN)],

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 
-/** A certificate that a client identifies itself with, and its key, as PEM. */
+/** A client certificate and its key, as PEM. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** The administrator's certificate and where the API server listens. */
+/** The administrator's certificate and the API server's address. */
 export interface AdminAccess {
   readonly apiServerOrigin: string;
   readonly tls: ClientCertificate;
 }
 
-/** What the administrator's kubeconfig says. */
+/** Reads the administrator's kubeconfig. */
 export async function readAdminAccess({
   kubeconfig,
 }: Pick<SimulatedSystem, 'kubeconfig'>): Promise<AdminAccess> {
@@ -37,7 +37,7 @@ interface Kubeconfig {
   readonly users: readonly { readonly user: Readonly<Record<string, string>> }[];
 }
 
-/** The aggregator's certificate, by which it asks on behalf of whom it names. */
+/** Reads the aggregator's client certificate, with which it authenticates proxied requests. */
 export async function readFrontProxyCertificate({ folder }: SimulatedSystem): Promise<ClientCertificate> {
   const read = (name: string) => readFile(join(folder, name), 'utf8');
   return { cert: await read('front-proxy-client.crt'), key: await read('front-proxy-client.key') };

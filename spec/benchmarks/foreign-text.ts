@@ -2,7 +2,7 @@ import { FOREIGN_READERS } from '#spec/reliability/foreign-text/all-readers.ts';
 import { costOf } from '#spec/reliability/foreign-text/growth.ts';
 import { table } from './table.ts';
 
-/** What the worst text of one kind costs, at its bound. */
+/** Cost of the most expensive input of one kind, at its size limit. */
 export interface ForeignTextResult {
   readonly reader: string;
   readonly shape: string;
@@ -10,10 +10,10 @@ export interface ForeignTextResult {
   readonly costMs: number;
 }
 
-/** Nothing that anybody may send is to hold the event loop longer; kubelets' whole responses are a case of their own. */
+/** Maximum time for which untrusted input may block the event loop. Whole kubelet responses are an exception. */
 const TARGET_MS = 50;
 
-/** Has everything that reads foreign text read its worst texts, and keeps of each reader that which costs most. */
+/** Runs every parser of untrusted input on its most expensive inputs, and returns the maximum for each parser. */
 export async function measureForeignText(
   readers: typeof FOREIGN_READERS = FOREIGN_READERS,
 ): Promise<readonly ForeignTextResult[]> {
@@ -31,7 +31,7 @@ export async function measureForeignText(
   return results.sort((a, b) => b.costMs - a.costMs);
 }
 
-/** The same as Markdown, the costliest first. */
+/** Formats results as Markdown, the most expensive first. */
 export function reportForeignText(results: readonly ForeignTextResult[]): string {
   const rows = results.map(({ reader, shape, length, costMs }) => [
     reader,

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Whose connections to look for: a running process, and the port on which all kubelets of its cluster listen. */
+/** A running process, and the port of all kubelets of its cluster. */
 export interface KubeletConnectionsOf {
   readonly pid: number;
   readonly kubeletPort: number;
 }
 
-/** The connections to simulated kubelets that a process has open, each by both of its ends. */
+/** Open connections of a process to simulated kubelets, each as the addresses of both ends. */
 export function readKubeletConnections({ pid, kubeletPort }: KubeletConnectionsOf): ReadonlySet<string> {
   const connections = parseConnectionsTo(kubeletPort, readFileSync(`/proc/${pid}/net/tcp`, 'latin1'));
   const own = readSockets(pid);
@@ -15,11 +15,13 @@ export function readKubeletConnections({ pid, kubeletPort }: KubeletConnectionsO
 
 const ESTABLISHED = '01';
 
-/** 127.0.0.1, where no simulated node is, but every other client: the kernel may give one of them the kubelets' port. */
+/**
+ * 127.0.0.1 belongs to no simulated node, but to all other clients, to which the kernel may assign the kubelets' port.
+ */
 const LOCALHOST = '0100007F';
 
 /**
- * Understands Linux' table of TCP connections over IPv4, as proc(5) describes it.
+ * Parses Linux' table of IPv4 TCP connections, see proc(5).
  *
  * @returns both ends of each connection to a kubelet, by the inode of its socket
  */
@@ -35,7 +37,7 @@ export function parseConnectionsTo(kubeletPort: number, table: string): Readonly
   return connections;
 }
 
-/** The inodes of the sockets that a process holds. */
+/** Inodes of the sockets of a process. */
 function readSockets(pid: number): ReadonlySet<string> {
   const inodes = new Set<string>();
   for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
@@ -45,7 +47,7 @@ function readSockets(pid: number): ReadonlySet<string> {
   return inodes;
 }
 
-/** Empty where it has been closed since it was listed. */
+/** Returns an empty string if the descriptor has been closed since it was listed. */
 function readDescriptor(pid: number, descriptor: string): string {
   try {
     return readlinkSync(`/proc/${pid}/fd/${descriptor}`);

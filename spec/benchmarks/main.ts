@@ -1,4 +1,4 @@
-// Measures what the server costs, as one table or one JSON document: make bench ARGS='small --json'.
+// Measures the server's cost, as a table or a JSON document: make bench ARGS='small --json'.
 import { cpus } from 'node:os';
 import { calibrate } from './calibrate.ts';
 import { parseCommandLine, USAGE } from './command-line.ts';
@@ -63,7 +63,7 @@ if (help) {
     const results: ScenarioResult[] = [];
     const others: ScenarioResult[] = [];
     for (let round = 0; round < (against ? turns : 1); round++) {
-      if (against) others.push(await run(scenario, against)); // first: who can't be started is known at once
+      if (against) others.push(await run(scenario, against)); // first, so that a program that cannot start fails early
       results.push(await run(scenario, OURS));
     }
     const comparisons = against ? compare(results, others) : [];

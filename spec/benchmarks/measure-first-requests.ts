@@ -9,20 +9,20 @@ import { MEDIA_TYPES, RESOLUTION_MS } from './scenarios.ts';
 import { pathFor, type Target } from './targets.ts';
 import { untilNextCycle } from './until-next-cycle.ts';
 
-/** How long the first responses after cycles took, and the same requests asked again. */
+/** Latencies of the first responses after cycles, and of repeated requests. */
 export interface FirstRequestResult extends FirstRequest {
-  /** Bytes of the first response's body as they went over the wire. */
+  /** Size of the first response's body as transferred. */
   readonly bodyBytes: number;
-  /** Where nobody had asked in the cycle before. */
+  /** First requests in a cycle, without such requests in the previous cycle. */
   readonly firstMs: readonly number[];
   readonly againMs: readonly number[];
-  /** The first after the next cycle, of what was asked for in this one. */
+  /** First requests in the next cycle, after such requests in the previous cycle. */
   readonly expectedMs: readonly number[];
 }
 
 /**
- * Asks right after a cycle what nobody has asked for since, and after the next one the same again, compressed, over one HTTP/2
- * connection that is kept, as the aggregator asks.
+ * Sends requests right after a cycle that were not sent in the previous one, and the same after the next cycle:
+ * compressed, over one persistent HTTP/2 connection, like the aggregator.
  */
 export async function measureFirstRequests(
   system: SimulatedSystem,
@@ -43,7 +43,7 @@ export async function measureFirstRequests(
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
       const begin = async () => {
         await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
-        await ask(client, PROBE); // a lost connection is made again by this
+        await ask(client, PROBE); // reconnects if the connection was lost
       };
       const requestOf = ({ kind, format }: FirstRequest): LoadRequest => ({
         path: pathFor(kind.path, target),

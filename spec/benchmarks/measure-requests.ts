@@ -13,7 +13,7 @@ import type { BenchmarkOptions } from './run-scenario.ts';
 import { type Format, MEDIA_TYPES, type RequestKind } from './scenarios.ts';
 import { pathFor, type Target } from './targets.ts';
 
-/** One kind of request in one representation. */
+/** A kind of request in one format. */
 export interface RequestForm {
   readonly kind: RequestKind;
   readonly format: Format;
@@ -21,21 +21,24 @@ export interface RequestForm {
   readonly protocol: Protocol;
 }
 
-/** What one round of requests has cost the server. */
+/** Cost of one round of requests. */
 export type RequestRound = LoadResult & { readonly serverCpuMsPerRequest: number };
 
-/** What one kind of request in one representation has cost, round by round. */
+/** Rounds of one kind of request in one format. */
 export interface RequestResult extends RequestForm {
   readonly rounds: readonly RequestRound[];
-  /** The same of the baseline, which was asked alternately with the server; none where it was left out. */
+  /** Rounds of the baseline, which alternate with the server's; empty without a baseline. */
   readonly baselineRounds: readonly RequestRound[];
-  /** Requests a second of the server to those of the baseline, by medians; `null` where that was left out. */
+  /** Ratio of requests per second, server to baseline, by medians; `null` without a baseline. */
   readonly toBaseline: number | null;
-  /** The same of servers that scrape beside it, each asked alternately with it. */
+  /** Rounds of the servers beside it, which alternate with the server's. */
   readonly beside: readonly { readonly command: string; readonly rounds: readonly RequestRound[] }[];
 }
 
-/** Asks a server, and those beside it, every chosen kind of request in every chosen representation, one after the other. */
+/**
+ * Measures every selected kind of request in every selected format, one after the other, on a server and those beside
+ * it.
+ */
 export async function measureRequests(
   system: SimulatedSystem,
   target: Target,

@@ -7,29 +7,28 @@ import { inspectKubelet, type KubeletEndpoint, kubeletPortOf } from './inspect-k
 import { readKubeletConnections } from './kubelet-connections.ts';
 import { RESOLUTION_MS } from './scenarios.ts';
 
-/** What a server has cost that nobody asked anything, and how it scraped. */
+/** Cost of a server without requests, and details of its scraping. */
 export interface ScrapingResult {
   readonly cpuMillicores: number;
   readonly residentBytes: number;
-  /** What a bare program costs beside it that asks the same and reads nothing; where that was asked for. */
+  /** Cost of the bare scraper beside it, which sends the same requests and discards the responses; if enabled. */
   readonly bare?: WatchedUsage | undefined;
-  /** What other servers cost that scrape beside it. */
+  /** Cost of the servers that scrape beside it. */
   readonly beside: readonly (WatchedUsage & { readonly command: string })[];
-  /** What it asks the first node's kubelet for. */
+  /** Endpoints that it requests from the first node's kubelet. */
   readonly endpoints: readonly KubeletEndpoint[];
-  /** Its own: open to kubelets at the end, and how many of these were so at the beginning. */
+  /** The server's connections to kubelets: open at the end, and those among them that were open at the beginning. */
   readonly connections: { readonly open: number; readonly kept: number };
 }
 
-/** How to watch. */
 export interface ScrapingOptions {
   readonly scrapeMs: number;
-  /** Set where a bare program is to ask as many nodes for that beside it. */
+  /** Enables a bare scraper beside it, with its path and number of nodes. */
   readonly bare?: { readonly nodes: number; readonly path: string } | undefined;
   readonly beside: readonly ServerBeside[];
 }
 
-/** Watches a server for `scrapeMs`. */
+/** Measures a server for `scrapeMs`. */
 export async function measureScraping(
   system: SimulatedSystem,
   { scrapeMs, bare, beside }: ScrapingOptions,
@@ -38,7 +37,7 @@ export async function measureScraping(
   await using stack = new AsyncDisposableStack();
   const bareScraper =
     bare && stack.use(await spawnBareScraper(system, { ...bare, intervalMs: RESOLUTION_MS }));
-  if (bareScraper) await sleep(RESOLUTION_MS); // its first cycle is slower
+  if (bareScraper) await sleep(RESOLUTION_MS); // the first cycle is slower
   const openBefore = readKubeletConnections(connectionsOf);
   const pids = [
     system.server,

@@ -1,14 +1,14 @@
 import type { Format, RequestKind } from './scenarios.ts';
 
-/** A kind of request and how its response is to be written. */
+/** A kind of request, and the format of its response. */
 export interface FirstRequest {
   readonly kind: RequestKind;
   readonly format: Format;
 }
 
 /**
- * What to ask after one cycle and the next, so that each is the first that its response's contents are made for: one
- * request about pods, for what one made another may find, and one about nodes, which have nothing in common with them.
+ * Plans requests for two successive cycles, such that each is the first for which the server computes the response's
+ * contents: one for pods, because requests for pods share contents, and one for nodes, which share none with pods.
  */
 export function planFirstRequests(
   kinds: readonly RequestKind[],

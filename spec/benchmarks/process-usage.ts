@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
-/** What a process has used so far, as the Linux kernel accounts for it. */
+/** Resource usage of a process since its start, as accounted by the Linux kernel. */
 export interface ProcessUsage {
-  /** User and system time of all its threads, ended ones included; counted in ticks of 10 ms. */
+  /** User and system time of all threads, including ended ones, at a resolution of 10 ms. */
   readonly cpuMs: number;
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
 }
 
-// Linux reports times in units of USER_HZ, which is 100 on every architecture that Node runs on.
+// Linux reports times in units of USER_HZ, which is 100 on every architecture that Node supports.
 const MS_PER_TICK = 10;
 
-/** Reads what process `pid` has used; it must be running. */
+/** Reads the usage of process `pid`, which must be running. */
 export function readProcessUsage(pid: number): ProcessUsage {
   return parseProcessUsage(
     readFileSync(`/proc/${pid}/stat`, 'latin1'),
@@ -19,9 +19,9 @@ export function readProcessUsage(pid: number): ProcessUsage {
   );
 }
 
-/** Understands the kernel's `stat` and `status` files of one process, as proc(5) describes them. */
+/** Parses the kernel's `stat` and `status` files of one process, see proc(5). */
 export function parseProcessUsage(stat: string, status: string): ProcessUsage {
-  // The command name in parentheses may hold spaces and parentheses; the process state is the first field after it.
+  // The command name in parentheses may contain spaces and parentheses; the process state is the first field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];
   return {

@@ -8,14 +8,14 @@ import type { ScenarioResult } from './run-scenario.ts';
 import { describeScenario } from './scenarios.ts';
 import { table } from './table.ts';
 
-/** What figures were measured on. */
+/** The machine on which the results were measured. */
 export interface Machine extends Calibration {
   readonly node: string;
   readonly cpu: string | undefined;
   readonly cores: number;
 }
 
-/** Figures for comparing two machines, as Markdown. */
+/** Formats the machine's speed as Markdown, to compare machines. */
 export function reportMachine(machine: Machine): string {
   return [
     `Node ${machine.node} on ${machine.cores} × ${machine.cpu}`,
@@ -26,7 +26,9 @@ export function reportMachine(machine: Machine): string {
   ].join('\n');
 }
 
-/** Costs of a scenario, as Markdown: medians of the rounds, and the range of requests a second in brackets. */
+/**
+ * Formats a scenario's result as Markdown: medians of the rounds, and the range of requests per second in parentheses.
+ */
 export function reportScenario(result: ScenarioResult): string {
   return [
     `## ${result.scenario.name}: ${describeScenario(result.scenario)}, kubelets ${result.kubeletPsi ? 'with' : 'without'} PSI`,
@@ -91,7 +93,7 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
   ];
 }
 
-/** With what the baseline did beside the server, where that was measured. */
+/** Includes the baseline if it was measured. */
 function reportRequests(requests: readonly RequestResult[]): string[] {
   const hasBaseline = requests.some(({ toBaseline }) => toBaseline !== null);
   return section(
@@ -216,7 +218,7 @@ function reportLoad(load: BackgroundLoadResult, scrapingMillicores: number): str
   ];
 }
 
-/** How two servers compare, as Markdown. */
+/** Formats a comparison of two servers as Markdown. */
 export function reportComparison(comparisons: readonly Comparison[]): string {
   return table([
     ['what', 'unit', 'ours', 'other', 'ours / other'],

@@ -16,41 +16,44 @@ import { readProcessUsage } from './process-usage.ts';
 import { type BenchmarkScenario, type Format, RESOLUTION_MS, type RequestKind } from './scenarios.ts';
 import { findTargets } from './targets.ts';
 
-/** How long and how often to measure, and what. */
+/** Durations, repetitions and selection of measurements. */
 export interface BenchmarkOptions {
-  /** The server's command line up to its flags. */
+  /** Command line of the server, without flags. */
   readonly program: readonly [string, ...string[]];
-  /** Whether kubelets tell of pressure and IO, as those since 1.34 do. */
+  /** Whether kubelets report pressure (PSI) and IO, as since 1.34. */
   readonly kubeletPsi: boolean;
-  /** How long the server is left to itself before it is measured, so that what its start left behind is cleared away. */
+  /** Idle time after the start, before the measurement, so that the garbage of the start is collected. */
   readonly settleMs: number;
-  /** How long to watch the server scrape without any request. */
+  /** Duration of scraping without requests. */
   readonly scrapeMs: number;
-  /** Whether a bare program scrapes beside it meanwhile. */
+  /** Whether a bare scraper runs beside the server during scraping. */
   readonly bareScraper?: boolean;
-  /** The command lines, up to their flags, of other servers that scrape beside it, and are asked alternately with it. */
+  /**
+   * Command lines, without flags, of other servers that scrape at the same time, and receive requests in alternating
+   * rounds.
+   */
   readonly beside?: readonly (readonly [string, ...string[]])[];
-  /** What kubelets are to be asked for, where the server is to be told. */
+  /** Kubelet endpoint to set by flag; the server's default if absent. */
   readonly endpoint?: 'summary' | 'resource' | undefined;
-  /** What to ask afterwards. */
+  /** Kinds of requests to measure after scraping. */
   readonly kinds: readonly RequestKind[];
   readonly formats: readonly Format[];
-  /** How long one round of one kind of request takes. */
+  /** Duration of a round of one kind of request. */
   readonly roundMs: number;
   readonly rounds: number;
-  /** Whether each round is followed by one of the baseline: bare koa that has the same responses ready-made. */
+  /** Whether to alternate rounds with the baseline: bare koa with the same responses prepared. */
   readonly baseline: boolean;
-  /** How many responses are timed of each kind and format that are the first after a cycle. */
+  /** Number of first responses after a cycle to measure, for each kind and format. */
   readonly firsts: number;
-  /** What is to go on while the server scrapes, one after the other. */
+  /** Loads to run during scraping, one after the other. */
   readonly loads: readonly BackgroundLoad[];
   readonly loadMs: number;
   readonly onProgress: (what: string) => void;
-  /** Ends everything when aborted. */
+  /** Stops the run when aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** What one scenario has cost. */
+/** Cost of one scenario. */
 export interface ScenarioResult {
   readonly scenario: BenchmarkScenario;
   readonly startToReadyMs: number;
@@ -59,13 +62,13 @@ export interface ScenarioResult {
   readonly requests: readonly RequestResult[];
   readonly firstRequests: readonly FirstRequestResult[];
   readonly loads: readonly BackgroundLoadResult[];
-  /** The most memory that the server held at any time, requests included. */
+  /** Maximum memory of the server, including requests. */
   readonly peakResidentBytes: number;
 }
 
 const READY_WITHIN_MS = 120_000;
 
-/** Runs the server on one scenario, alone but for the simulator and, the load generator after it. */
+/** Measures the server on one scenario. Only the simulator runs beside it, and later the load generator. */
 export async function runScenario(
   scenario: BenchmarkScenario,
   options: BenchmarkOptions,
@@ -136,7 +139,7 @@ async function measure(
   };
 }
 
-/** Fails when the server ends, which is when all is measured, if nothing is wrong. */
+/** Rejects when the server ends, which without a failure happens after all measurements. */
 async function untilEnded({ server }: SimulatedSystem, { program }: BenchmarkOptions): Promise<never> {
   const { status, signal } = await server.ended;
   const lastWords = server.output.slice(-3).join('; ') || 'it said nothing';
@@ -148,7 +151,7 @@ async function untilAborted(signal: AbortSignal): Promise<never> {
   throw signal.reason;
 }
 
-/** How long it takes from now until the server calls itself ready. */
+/** Time in milliseconds until the server reports ready. */
 async function untilReady(origin: string): Promise<number> {
   const startMs = performance.now();
   await using stack = new AsyncDisposableStack();
@@ -158,7 +161,7 @@ async function untilReady(origin: string): Promise<number> {
     const elapsedMs = performance.now() - startMs;
     const status = await request(`${origin}/readyz`, { dispatcher }).then(
       async ({ statusCode, body }) => body.dump().then(() => statusCode),
-      () => 'no response' as const, // it does not listen yet
+      () => 'no response' as const, // not listening yet
     );
     if (status === 200) return elapsedMs;
     if (elapsedMs > READY_WITHIN_MS)

@@ -1,19 +1,19 @@
-/** A cluster to measure the server on. */
+/** A cluster on which to measure the server. */
 export interface BenchmarkScenario {
   readonly name: string;
   readonly nodes: number;
   readonly podsPerNode: number;
   readonly containersPerPod: number;
-  /** Pods are dealt out to them evenly: 600 to each in all clusters but the smallest. */
+  /** Pods are distributed evenly: 600 per namespace in all but the smallest cluster. */
   readonly namespaces: number;
-  /** The pods of a namespace are dealt out to these: 60 to each. An autoscaler looks after one app. */
+  /** The pods of a namespace are distributed evenly over its apps: 60 each. An autoscaler scales one app. */
   readonly appsPerNamespace: number;
 }
 
-/** How often servers scrape; the reference's manifests have it, too. */
+/** Scraping interval, equal to the one in the reference's manifests. */
 export const RESOLUTION_MS = 15_000;
 
-/** Every scenario by size, the smallest first. */
+/** All scenarios by size, the smallest first. */
 export const SCENARIOS: readonly BenchmarkScenario[] = [
   { name: 'tiny', nodes: 1, podsPerNode: 10, containersPerPod: 1, namespaces: 3, appsPerNamespace: 5 },
   { name: 'small', nodes: 10, podsPerNode: 10, containersPerPod: 1, namespaces: 3, appsPerNamespace: 5 },
@@ -22,43 +22,42 @@ export const SCENARIOS: readonly BenchmarkScenario[] = [
   { name: 'huge', nodes: 5_000, podsPerNode: 30, containersPerPod: 2, namespaces: 250, appsPerNamespace: 10 },
 ];
 
-/** A cluster in one line. */
+/** Describes a cluster in one line. */
 export function describeScenario(scenario: BenchmarkScenario): string {
   const { nodes, podsPerNode, containersPerPod, namespaces, appsPerNamespace } = scenario;
   return `${nodes} nodes × ${podsPerNode} pods × ${containersPerPod} containers, ${namespaces} namespaces × ${appsPerNamespace} apps`;
 }
 
-/** What runs when no scenario is named: small clusters, as most are. */
+/** Scenarios that run by default: small clusters, as most are. */
 export const DEFAULT_SCENARIOS: readonly string[] = ['tiny', 'small'];
 
-/** The media types of the formats in which responses may be written. */
+/** Media types of the response formats. */
 export const MEDIA_TYPES = {
   json: 'application/json',
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
 
-/** How responses are written. */
 export type Format = keyof typeof MEDIA_TYPES;
 
 export const FORMATS: readonly Format[] = ['json', 'protobuf'];
 
-/** One kind of request and how many ask it at a time. */
+/** A kind of request, and its concurrency. */
 export interface RequestKind {
-  /** By which it is chosen. */
+  /** Name on the command line. */
   readonly key: string;
   readonly name: string;
   readonly path: string;
   readonly clients: number;
-  /** Of what the responses are made. */
+  /** Resource in the responses. */
   readonly about: 'nodes' | 'pods';
 }
 
 const API = '/apis/metrics.k8s.io/v1beta1';
 
-/** What an autoscaler asks. */
+/** Request of an autoscaler. */
 export const LIST_BY_LABEL = `${API}/namespaces/NAMESPACE/pods?labelSelector=SELECTOR`;
 
-/** The requests that servers are measured with; words in capitals stand for what the cluster really has. */
+/** Requests to measure. Words in capitals are placeholders for names in the cluster. */
 export const REQUEST_KINDS: readonly RequestKind[] = [
   { key: 'pods', name: 'list all pods', path: `${API}/pods`, clients: 1, about: 'pods' },
   {

@@ -1,4 +1,4 @@
-/** A Markdown table with aligned columns; the first row is its head. */
+/** Formats a Markdown table with aligned columns; the first row is the header. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map(

@@ -1,13 +1,13 @@
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 
-/** What to ask for: a pod, its namespace, and a selector of it and its likes. */
+/** A pod, its namespace, and a selector for the pods of its app. */
 export interface Target {
   readonly NAMESPACE: string;
   readonly POD: string;
   readonly SELECTOR: string;
 }
 
-/** What is read of a PodMetrics. */
+/** The fields of a PodMetrics object that are read. */
 export interface ServedPod {
   readonly metadata: {
     readonly namespace: string;
@@ -17,9 +17,9 @@ export interface ServedPod {
 }
 
 /**
- * One target for each app that has metrics, in the order of the list.
+ * One target for each app with metrics, in the order of the list.
  *
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export async function findTargets({ kubectl }: SimulatedSystem): Promise<[Target, ...Target[]]> {
   const { stdout } = await kubectl.run(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/pods']);
@@ -28,7 +28,7 @@ export async function findTargets({ kubectl }: SimulatedSystem): Promise<[Target
   return [first, ...others];
 }
 
-/** The first pod of each app of each namespace stands for its likes. */
+/** Selects the first pod of each app in each namespace. */
 export function targetsAmong(pods: readonly ServedPod[]): Target[] {
   const targets = new Map<string, Target>();
   for (const { metadata } of pods) {
@@ -41,7 +41,7 @@ export function targetsAmong(pods: readonly ServedPod[]): Target[] {
   return [...targets.values()];
 }
 
-/** A path in which capitals stand for what the cluster really has. */
+/** Replaces the placeholders in capitals with names in the cluster. */
 export function pathFor(path: string, target: Target): string {
   return path.replace(/NAMESPACE|SELECTOR|POD/g, (word) => target[word as keyof Target]);
 }

@@ -9,10 +9,10 @@ const LOOK_EVERY_MS = 50;
 const SERIES = 'metrics_server_manager_tick_duration_seconds_count';
 
 /**
- * Waits for the next time that a server has collected metrics and serves them. It shows in a series that the
- * reference has, too; a look at that leaves nothing encoded, as a look at what is served would.
+ * Waits until a server has collected and serves new metrics. Polls a series that the reference exposes, too, and that
+ * does not make the server encode metrics, as polling the metrics would.
  *
- * @throws Error if `timeoutMs` pass before
+ * @throws Error after `timeoutMs`
  */
 export async function untilNextCycle(
   { serverOrigin }: Pick<SimulatedSystem, 'serverOrigin'>,
@@ -31,7 +31,7 @@ export async function untilNextCycle(
   }
 }
 
-/** How many cycles an exposition tells of. */
+/** Number of cycles in an exposition. */
 export function cyclesIn(exposition: string): number {
   const count = new RegExp(`^${SERIES} (\\d+)$`, 'm').exec(exposition)?.[1];
   if (count === undefined) throw new Error(`Cannot count cycles: the server has no series ${SERIES}`);

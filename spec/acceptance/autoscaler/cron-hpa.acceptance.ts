@@ -74,7 +74,7 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
   });
 
   it('was refused nothing, and used its permissions to read, scale, report and elect', async () => {
-    await replica?.[Symbol.asyncDispose](); // the audit log tells of a watch when it has ended
+    await replica?.[Symbol.asyncDispose](); // a watch is logged when it ends
     const told = async () =>
       (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     const isWatch = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
@@ -132,7 +132,7 @@ interface Definition {
   readonly spec: { readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[] };
 }
 
-/** The paths of all fields below `spec` and `status`, as `kubectl explain` takes them. */
+/** Paths of all fields of `spec` and `status`, in the form that `kubectl explain` accepts. */
 function fieldsOf(schema: Schema): readonly string[] {
   const below = ({ properties, items }: Schema, path: string): readonly string[] => [
     ...Object.entries(properties ?? {}).flatMap(([name, field]) => [

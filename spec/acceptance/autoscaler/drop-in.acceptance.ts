@@ -19,7 +19,7 @@ const DEFINITIONS = ['scaling-schedule', 'cluster-scaling-schedule'].map(
 const MAX_ATTEMPTS = 360;
 const LOOK_EVERY_MS = 250;
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe("the autoscaler under kube-metrics-adapter's own manifests, with image and command changed", function () {
   this.timeout(300_000);
   this.bail(true);
@@ -104,7 +104,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
   it('describes what is served, by OpenAPI of the API server', async () => {
     const version = 'external.metrics.k8s.io/v1beta1';
     const isServed = (path: string) => run('get', '--raw', path).then(Boolean, () => false);
-    // With OpenAPI 3, kubectl explains resources that have a path of their own; those of metrics share one.
+    // With OpenAPI v3, kubectl explains only resources with a path of their own; the metrics APIs share one path.
     const described = (await isServed('/openapi/v3'))
       ? ['get', '--raw', `/openapi/v3/apis/${version}`]
       : ['explain', 'waiting', `--api-version=${version}`, '--recursive'];
@@ -124,7 +124,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
     const refused = new Set(
       events.filter(({ status }) => status === 403).map(({ verb, resource }) => `${verb} ${resource}`),
     );
-    expect([...refused]).to.deep.equal(['get leases.coordination.k8s.io']); // every replica tells its events then
+    expect([...refused]).to.deep.equal(['get leases.coordination.k8s.io']); // then every replica emits its own events
   });
 
   async function untilReplicas(name: string, ...any: readonly number[]): Promise<void> {

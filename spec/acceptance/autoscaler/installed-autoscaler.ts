@@ -8,7 +8,7 @@ import { RefusedRequest } from '../control-plane/control-plane-client.ts';
 import type { ControlPlaneBinaries } from '../control-plane/find-binaries.ts';
 import { issueToken } from '../real-cluster/installed-server.ts';
 
-/** A real control plane on which the autoscaler was installed by its manifests; replicas of it run where a spec starts them. */
+/** A real control plane with the autoscaler's manifests applied; each spec starts the replicas that it needs. */
 export class InstalledAutoscaler implements AsyncDisposable {
   readonly controlPlane: ControlPlane;
   readonly #kubectl: Kubectl;
@@ -22,8 +22,8 @@ export class InstalledAutoscaler implements AsyncDisposable {
   }
 
   /**
-   * @param overlay as {@link ControlPlane.overlay} takes it
-   * @param prepare what is done before it is installed
+   * @param overlay see {@link ControlPlane.overlay}
+   * @param prepare runs before the manifests are applied
    */
   static async start(
     binaries: ControlPlaneBinaries,
@@ -40,7 +40,7 @@ export class InstalledAutoscaler implements AsyncDisposable {
     return installed;
   }
 
-  /** Waits until the API server responds with objects of every definition: that begins after a definition is established. */
+  /** Waits until the API server serves all custom resources; it does so some time after a definition is established. */
   async untilDefinitionsAreServed(): Promise<void> {
     await this.run('wait', '--for=condition=Established', 'crd', '--all');
     const { client } = this.controlPlane;
@@ -62,9 +62,9 @@ export class InstalledAutoscaler implements AsyncDisposable {
   }
 
   /**
-   * Starts a replica as its container would be started, under the manifest's account.
+   * Starts a replica as the kubelet would start its container, under the manifest's account.
    *
-   * @param flags beside those of the manifest and those that say where to listen, since no pod has an address here
+   * @param flags added to those of the manifest and to the listen addresses; pods have no addresses here
    */
   async startReplica(flags: readonly string[] = []): Promise<SpawnedProgram> {
     const name = `autoscaler-${++this.#starts}`;
@@ -82,7 +82,7 @@ export class InstalledAutoscaler implements AsyncDisposable {
     );
   }
 
-  /** Sends those who call the installed Service to this port of this machine, as there are no pods to send them to. */
+  /** Routes the installed Service to a port of this machine, because there are no pods. */
   async expose(port: number): Promise<void> {
     const service = ['autoscaler', '--namespace=kube-system'];
     await this.run('delete', 'service', ...service);
@@ -96,8 +96,8 @@ export class InstalledAutoscaler implements AsyncDisposable {
   /**
    * Runs kubectl as the administrator.
    *
-   * @returns what it printed
-   * @throws Error with its complaint
+   * @returns standard output
+   * @throws Error with kubectl's error message
    */
   async run(...args: readonly string[]): Promise<string> {
     const { stdout, stderr, exitStatus } = await this.#kubectl.run(args, 60_000);
@@ -105,7 +105,7 @@ export class InstalledAutoscaler implements AsyncDisposable {
     return stdout;
   }
 
-  /** Grants the autoscaler one object of the namespace `default`, as the documents have an administrator do it. */
+  /** Grants the autoscaler access to one object in the namespace `default`, as the documentation describes. */
   async grant(verb: 'get' | 'create', resource: string, resourceName: string): Promise<void> {
     const named = [`triggers-${resourceName}`, '--namespace=default'];
     const rule = [`--verb=${verb}`, `--resource=${resource}`, `--resource-name=${resourceName}`];
@@ -114,7 +114,7 @@ export class InstalledAutoscaler implements AsyncDisposable {
     await this.run('create', 'rolebinding', ...named, `--role=triggers-${resourceName}`, account);
   }
 
-  /** Has objects applied by kubectl. */
+  /** Runs kubectl apply. */
   async apply(...objects: readonly object[]): Promise<void> {
     const path = join(this.controlPlane.folder, 'applied.json');
     await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));

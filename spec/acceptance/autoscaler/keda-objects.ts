@@ -5,7 +5,10 @@ const KINDS = [
   ['ClusterTriggerAuthentication', 'Cluster'],
 ] as const;
 
-/** Definitions of KEDA's kinds that take anything, as what KEDA has written there is to be found by ours. */
+/**
+ * Custom resource definitions of KEDA's kinds without validation: existing objects may be in any form that KEDA has
+ * written.
+ */
 export function kedaDefinitions(): readonly object[] {
   return KINDS.map(([kind, scope]) => {
     const singular = kind.toLowerCase();
@@ -21,7 +24,7 @@ export function kedaDefinitions(): readonly object[] {
   });
 }
 
-/** The lease of KEDA's operator, held for an hour. */
+/** Lease of KEDA's operator with a duration of one hour. */
 export function kedaLease(): object {
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -34,7 +37,7 @@ export function kedaLease(): object {
   };
 }
 
-/** What KEDA registers for external metrics, with the certificate that its operator puts there. */
+/** APIService that KEDA registers for external metrics, with its operator's CA certificate. */
 export function kedaApiService(caPem: string): object {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
@@ -49,7 +52,7 @@ export function kedaApiService(caPem: string): object {
   };
 }
 
-/** A ScaledObject as KEDA leaves it: marked, and with its status beside it. */
+/** A ScaledObject with the finalizer and label that KEDA adds; see {@link kedaStatus} for its status. */
 export function kedaScaledObject(name: string, spec: object) {
   return {
     apiVersion: 'keda.sh/v1alpha1',
@@ -62,7 +65,7 @@ export function kedaScaledObject(name: string, spec: object) {
   };
 }
 
-/** The status that KEDA writes of one of a Deployment. */
+/** Status that KEDA writes for a ScaledObject of a Deployment. */
 export function kedaStatus(name: string, metricName: string): object {
   const gvkr = { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' };
   return {
@@ -79,7 +82,7 @@ export function kedaStatus(name: string, metricName: string): object {
   };
 }
 
-/** The HPA that KEDA makes. */
+/** HPA that KEDA creates. */
 export function kedaHpa(
   name: string,
   uid: string,

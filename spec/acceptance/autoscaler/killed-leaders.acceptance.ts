@@ -5,13 +5,13 @@ import { InstalledAutoscaler } from './installed-autoscaler.ts';
 import { ReplacedLeaders } from './replaced-leaders.ts';
 import { cronHpa, deployment, horizontalPodAutoscaler } from './scheduled-objects.ts';
 
-/** Three Deployments that are scaled themselves, and two whose HPAs are. */
+/** Three Deployments that are scaled directly, and two that are scaled through HPAs. */
 const BARE = ['web', 'api', 'mail'];
 const WITH_HPA = ['shop', 'search'];
 const NAMES = [...BARE, ...WITH_HPA];
-/** Of each of them; a job each. */
+/** Target sizes for each Deployment, one job each. */
 const SIZES = [2, 3, 4, 5];
-/** From one activation to the next, of whichever object, in seconds: `KILL_EVERY=30` is the long form. */
+/** Interval between activations of all objects; `KILL_EVERY` sets it in seconds, with 30 for a long run. */
 const KILL_EVERY_MS = Number(process.env.KILL_EVERY ?? 6) * 1000;
 const FIRST_AFTER_MS = 15_000;
 
@@ -68,17 +68,17 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
     const watching = takeBack(leaders);
     let killing = Promise.resolve();
     for (let index = 0; index < activations; index++) {
-      const offsetMs = ((index * 37) % 400) - 200; // before it is due, as it is carried out, and just after
+      const offsetMs = ((index * 37) % 400) - 200; // before, during and just after the activation
       const waitMs = dueMs(index) + offsetMs - Date.now();
-      if (waitMs < 0) continue; // a slow machine is still starting the one before: the next leader is to have its time
+      if (waitMs < 0) continue; // skips a kill on a slow machine, where the replacement is still starting
       await sleep(waitMs);
       killing = leaders.killLeader();
       await Promise.race([killing, watching]);
     }
     await Promise.all([killing, watching]);
     await leaders.leader();
-    await sleep(5_000); // time for the leader of now to do what it must not
-    expect(leaders.killed).to.be.above(activations / 10); // all of them, where a replica starts within 6 s
+    await sleep(5_000); // time for the current leader to do what it must not
+    expect(leaders.killed).to.be.above(activations / 10); // all of them if a replica starts within 6 s
 
     const written = await writes();
     for (const name of NAMES) {
@@ -89,9 +89,10 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
   });
 
   /**
-   * Takes each size back once it is told as set, so that setting it a second time is a write more; ends when all were set.
+   * Resets each size after its activation is reported, so that a repeated activation causes an extra write. Returns
+   * when all sizes have been set.
    *
-   * @throws where an activation is told that was not carried out, or is not told for long
+   * @throws Error when a reported activation was not executed, or an activation is not reported in time
    */
   async function takeBack(leaders: ReplacedLeaders): Promise<void> {
     const left = new Map(NAMES.map((name) => [name, [...SIZES]]));
@@ -101,7 +102,7 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
         throw new Error(`Never carried out: ${JSON.stringify([...left])}\n${leaders.words()}`);
       const { items } = await installed.controlPlane.client
         .get<CronHpas>(CRON_HPAS)
-        .catch((): CronHpas => ({ items: [] })); // on a machine that stood still: it is asked again
+        .catch((): CronHpas => ({ items: [] })); // a suspended machine may miss the timeout: poll again
       for (const { metadata, status } of items) {
         const sizes = left.get(metadata.name) ?? [];
         const job = status?.conditions?.find((one) => one.name === `to-${sizes[0]}`);
@@ -119,7 +120,7 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
     await installed.controlPlane.client.patch(pathOf(name), { spec: { [field]: least(name) } });
   }
 
-  /** How often the autoscaler has set each size. */
+  /** Number of times the autoscaler has set each size. */
   async function writes(): Promise<ReadonlyMap<string, number>> {
     const counted = new Map<string, number>();
     for (const { user, verb, resource, status, name = '' } of await installed.controlPlane.auditEvents()) {

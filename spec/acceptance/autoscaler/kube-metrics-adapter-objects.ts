@@ -1,10 +1,10 @@
 const NAMESPACE = 'kube-system';
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** Whom kube-metrics-adapter runs as. */
+/** Service account of kube-metrics-adapter. */
 export const ADAPTER_ACCOUNT = 'custom-metrics-apiserver';
 
-/** What its documented Deployment starts it with. */
+/** Arguments in kube-metrics-adapter's documented Deployment. */
 export const ADAPTER_ARGUMENTS = [
   '--prometheus-server=http://prometheus.kube-system.svc.cluster.local',
   '--skipper-ingress-metrics',
@@ -12,7 +12,11 @@ export const ADAPTER_ARGUMENTS = [
   '--scaling-schedule',
 ];
 
-/** What kube-metrics-adapter is documented to be installed with, but for its Deployment. @param port where it listens on this machine */
+/**
+ * Objects of kube-metrics-adapter's documented installation, without the Deployment.
+ *
+ * @param port its port on this machine
+ */
 export function adapterObjects(port: number): readonly object[] {
   const account = { kind: 'ServiceAccount', name: ADAPTER_ACCOUNT, namespace: NAMESPACE };
   const controller = { kind: 'ServiceAccount', name: 'horizontal-pod-autoscaler', namespace: NAMESPACE };
@@ -49,7 +53,7 @@ export function adapterObjects(port: number): readonly object[] {
     bound('RoleBinding', 'custom-metrics-auth-reader', {
       ...{ kind: 'Role', role: 'extension-apiserver-authentication-reader', subject: account },
     }),
-    // No pod has an address here.
+    // Pods have no addresses here.
     {
       ...{ apiVersion: 'v1', kind: 'Service' },
       metadata: { name: 'kube-metrics-adapter', namespace: NAMESPACE },

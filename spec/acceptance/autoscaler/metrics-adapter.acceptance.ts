@@ -21,7 +21,7 @@ import { externalMetric, objectMetric, podsMetric, scaledByMetrics } from './sca
 import { deployment } from './scheduled-objects.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
-/** So often it is looked, each time after a while: 90 s, not counting those in which the machine was stopped. */
+/** Number of polls: 90 s in total, excluding time for which the machine is suspended. */
 const MAX_ATTEMPTS = 360;
 const LOOK_EVERY_MS = 250;
 const DATABASES = [
@@ -29,18 +29,18 @@ const DATABASES = [
   ['PostgreSQL', 'postgres', startPostgres],
 ] as const;
 const COMPONENT = 'manifests/components/scaling-schedule';
-/** How long the value of the schedule counts: long enough to be seen on a slow machine. */
+/** Duration of the scheduled value: long enough to be observed on a slow machine. */
 const SCHEDULED_MS = 75_000;
-/** What an HPA counts as, as long as nothing new is known of it: three intervals of two seconds. */
+/** Time for which a value remains valid without an update: three collection intervals of 2 s. */
 const VALID_MS = 6_000;
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe('custom and external metrics, served through the real aggregator to the real HPA controller', function () {
   this.timeout(600_000);
   this.bail(true);
 
   const stack = new AsyncDisposableStack();
-  /** What the exporter says. */
+  /** Values that the exporter returns. */
   const depth = { mails: 1, orders: 1 };
   let binary: string;
   let installed: InstalledAutoscaler;
@@ -49,9 +49,9 @@ describe('custom and external metrics, served through the real aggregator to the
   let exporter: LoopbackServer;
   let application: LoopbackServer;
   let pods: ReadyPods;
-  /** Those that this machine has, by their systems. */
+  /** Databases available on this machine, by system. */
   const databases = new Map<string, RealDatabase>();
-  /** What all pods of `web` have to do together. */
+  /** Total load of all pods of `web`. */
   let load = 1;
 
   before(async function () {
@@ -204,7 +204,7 @@ describe('custom and external metrics, served through the real aggregator to the
         ],
       }),
     );
-    await untilReplicas('rush', 10); // 950 of 900 are no reason for the HPA controller to have a tenth
+    await untilReplicas('rush', 10); // 950 for a target of 900 is within the HPA controller's tolerance of 10 %
     expect(await isActive('rush')).to.equal(true);
     const told = ['get', 'events', '--field-selector=reason=ScalingAdjusted'];
     expect(await installed.run(...told, '--output=jsonpath={.items[*].message}')).to.equal(
@@ -265,7 +265,7 @@ describe('custom and external metrics, served through the real aggregator to the
   });
 
   it('were served by what the manifests permit, and nothing that they do not', async () => {
-    await autoscaler[Symbol.asyncDispose](); // a watch is in the log once it has ended
+    await autoscaler[Symbol.asyncDispose](); // a watch is logged when it ends
     const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     expect(events.filter(({ status }) => status === 401 || status === 403)).to.deep.equal([]);
     const used = new Set(events.map(({ verb, resource }) => `${verb} ${resource}`));

@@ -11,7 +11,7 @@ interface Observed {
   readonly status?: { readonly conditions?: readonly { type: string; status: string }[] };
 }
 
-/** What a spec sees of ScaledObjects in the namespace `default`, and of what they scale. */
+/** Reads ScaledObjects in the namespace `default` and their targets. */
 export class ObservedObjects {
   readonly #installed: InstalledAutoscaler;
 
@@ -19,18 +19,18 @@ export class ObservedObjects {
     this.#installed = installed;
   }
 
-  /** How many replicas a Deployment is to have. */
+  /** Desired number of replicas of a Deployment. */
   async replicas(name: string): Promise<number | undefined> {
     return (await this.#client.get<Observed>(`${DEPLOYMENTS}/${name}`)).spec.replicas;
   }
 
-  /** The status of a condition of a ScaledObject. */
+  /** Status of a condition of a ScaledObject. */
   async condition(name: string, type: string): Promise<string | undefined> {
     const { status } = await this.#client.get<Observed>(`${SCALED_OBJECTS}/${name}`);
     return status?.conditions?.find((one) => one.type === type)?.status;
   }
 
-  /** What the API server serves as an external metric of a ScaledObject; `undefined` where it serves none. */
+  /** Value of a ScaledObject's external metric, from the API server; `undefined` if it serves none. */
   async external(metric: string, name: string): Promise<string | undefined> {
     const selector = encodeURIComponent(`scaledobject.keda.sh/name=${name}`);
     const path = `${EXTERNAL}/${metric}?labelSelector=${selector}`;
@@ -53,7 +53,7 @@ export class ObservedObjects {
     await this.until(holds, `${type} of ${name} is ${status}`);
   }
 
-  /** @throws with the objects as they are, where it takes too long */
+  /** @throws Error with the current objects on timeout */
   async until(holds: () => Promise<boolean>, what: string): Promise<void> {
     const startedAtMs = performance.now();
     while (!(await holds())) {

@@ -17,7 +17,7 @@ import { deployment } from './scheduled-objects.ts';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const PATIENCE_MS = 90_000;
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe('The trigger rabbitmq, with a real RabbitMQ', function () {
   this.timeout(600_000);
   this.bail(true);

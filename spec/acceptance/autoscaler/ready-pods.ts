@@ -5,7 +5,7 @@ import type { ObjectList } from '../control-plane/control-plane-client.ts';
 const PERIOD_MS = 250;
 const PODS = '/api/v1/namespaces/default/pods';
 
-/** Says of every pod of the namespace `default` that it runs and is ready, at 127.0.0.1; nothing runs it. */
+/** Marks every pod of the namespace `default` as running and ready at 127.0.0.1; no containers run. */
 export class ReadyPods implements AsyncDisposable {
   readonly #controlPlane: ControlPlane;
   readonly #apps = new Map<string, number>();
@@ -17,7 +17,7 @@ export class ReadyPods implements AsyncDisposable {
     this.#loop = this.#follow();
   }
 
-  /** How many pods have the label `app` of this value. */
+  /** Number of pods with this value of the label `app`. */
   countOf(app: string): number {
     return this.#apps.get(app) ?? 0;
   }
@@ -29,7 +29,7 @@ export class ReadyPods implements AsyncDisposable {
 
   async #follow(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      await this.#sync().catch(() => {}); // a pod that goes meanwhile; the next look sees it gone
+      await this.#sync().catch(() => {}); // a pod may be deleted meanwhile; the next poll handles it
       await sleep(PERIOD_MS, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AuditEvent } from '../control-plane/audit-log.ts';
 import { openWatches, redundantRequests } from './redundant-requests.ts';
 
-/** Of pods; at milliseconds. A request without an end is still open. */
+/** Audit events of a request for pods, with times in milliseconds. A request without an end is still open. */
 function request(verb: string, [from, to]: readonly [number, number?], status = 200): readonly AuditEvent[] {
   const started = {
     ...{ id: `${verb} ${from}`, user: 'a', verb, resource: 'pods', namespace: undefined, name: undefined },

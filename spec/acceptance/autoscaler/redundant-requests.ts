@@ -1,13 +1,13 @@
 import type { AuditEvent } from '../control-plane/audit-log.ts';
 
 /**
- * Lists and watches that a client with one informer of each resource does not make.
+ * Finds lists and watches that a client with one informer per resource does not need.
  *
- * An informer lists, and lists again only after a list that failed or a watch that ended; its watches follow each other.
- * The API server may refuse a list or end a watch at any time, so there may be several, but never two at the same time.
+ * An informer lists again only after a failed list or an ended watch, and has one watch at a time. The API server may
+ * reject a list or end a watch at any time, so repeated requests are allowed, but no concurrent ones.
  *
  * @param events of one client
- * @returns what is wrong, a line for each such request
+ * @returns one line for each redundant request
  */
 export function redundantRequests(events: readonly AuditEvent[]): readonly string[] {
   return [...byResource(requestsOf(events))].flatMap(([resource, requests]) =>
@@ -20,7 +20,7 @@ export function redundantRequests(events: readonly AuditEvent[]): readonly strin
   );
 }
 
-/** @returns the resource of each watch that was open at a time */
+/** @returns the resource of each watch that was open at `atMs` */
 export function openWatches(events: readonly AuditEvent[], atMs: number): readonly string[] {
   return requestsOf(events)
     .filter(({ verb, receivedAtMs }) => verb === 'watch' && receivedAtMs <= atMs)
@@ -32,12 +32,12 @@ interface ListOrWatch {
   readonly verb: 'list' | 'watch';
   readonly resource: string;
   readonly receivedAtMs: number;
-  /** `undefined` while it has not ended. */
+  /** `undefined` while the request is open. */
   readonly endedAtMs: number | undefined;
   readonly hasFailed: boolean;
 }
 
-/** In the order in which they were received. */
+/** Lists and watches in the order in which the API server received them. */
 function requestsOf(events: readonly AuditEvent[]): readonly ListOrWatch[] {
   const requests = new Map<string, ListOrWatch>();
   for (const { id, verb, resource, receivedAtMs, reachedAtMs, status, isComplete } of events) {
@@ -59,7 +59,7 @@ function redundancy(
 ): string | undefined {
   const open = earlier.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > receivedAtMs);
   if (open.some((request) => request.verb === 'watch')) return 'a watch is open';
-  if (verb === 'watch') return undefined; // a list may have been read before its end is logged
+  if (verb === 'watch') return undefined; // a list's response may be read before its end is logged
   if (open.length > 0) return 'a list has not ended';
   const last = earlier.at(-1);
   return last?.verb === 'list' && !last.hasFailed ? 'it was listed already' : undefined;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import type { InstalledAutoscaler } from './installed-autoscaler.ts';
 
-/** As short as replicas on a loaded machine can keep to. */
+/** The shortest durations that replicas can meet on a loaded machine. */
 const SHORT_LEASE = [
   '--leader-elect-lease-duration=3s',
   '--leader-elect-renew-deadline=2s',
@@ -10,7 +10,7 @@ const SHORT_LEASE = [
 ];
 const ELECTED_WITHIN_MS = 120_000;
 
-/** Two replicas of the installed autoscaler; for each leader that is killed another replica starts. */
+/** Runs two replicas of the installed autoscaler, and replaces each killed leader with a new replica. */
 export class ReplacedLeaders {
   readonly #installed: InstalledAutoscaler;
   readonly #replicas = new Set<SpawnedProgram>();
@@ -20,7 +20,7 @@ export class ReplacedLeaders {
     this.#installed = installed;
   }
 
-  /** How many leaders were killed. */
+  /** Number of leaders killed. */
   get killed(): number {
     return this.#killed;
   }
@@ -29,7 +29,7 @@ export class ReplacedLeaders {
     await Promise.all([this.#startOne(), this.#startOne()]);
   }
 
-  /** Kills the replica that acts, once there is one, by SIGKILL; comes back when there are two again. */
+  /** Sends SIGKILL to the leader, as soon as there is one, and waits until two replicas run again. */
   async killLeader(): Promise<void> {
     const leader = await this.leader();
     leader.kill('SIGKILL');
@@ -39,7 +39,7 @@ export class ReplacedLeaders {
     await this.#startOne();
   }
 
-  /** @throws where none leads for long */
+  /** @throws Error when no replica leads in time */
   async leader(): Promise<SpawnedProgram> {
     const deadlineMs = Date.now() + ELECTED_WITHIN_MS;
     for (;;) {
@@ -50,7 +50,7 @@ export class ReplacedLeaders {
     }
   }
 
-  /** What the replicas said last. */
+  /** Last output of the replicas. */
   words(): string {
     return [...this.#replicas].flatMap(({ name, output }) => [name, ...output.slice(-10)]).join('\n');
   }
@@ -62,7 +62,7 @@ export class ReplacedLeaders {
   }
 }
 
-/** Whether the last that a replica said of the lease is that it has it. */
+/** Whether the replica's last log line about the lease reports that it holds the lease. */
 function isLeading({ output }: SpawnedProgram): boolean {
   const said = output.findLast((line) => /Elected leader|Stopped leading/.test(line));
   return said?.includes('Elected leader') ?? false;

@@ -20,7 +20,7 @@ const MEMORY = {
   resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '64Mi' } },
 };
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe('ScaledObjects by CPU and memory, with the real HPA controller on metrics that are served here', function () {
   this.timeout(300_000);
   this.bail(true);
@@ -81,7 +81,7 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
   it('go back to 1 when CPU and memory are used no more', async () => {
     pods.setWork('busy', { cpuMillicores: 20, memoryBytes: 16 * MEBIBYTE });
     pods.setWork('large', { cpuMillicores: 10, memoryBytes: 16 * MEBIBYTE });
-    // Nothing is scaled down before the new pods are known to use little, too.
+    // No scale-down happens before the new pods report low usage.
     await until('busy has 1 replica', async () => (await readyOf('deployment', 'busy')) === 1);
     await until('large has 1 replica', async () => (await readyOf('statefulset', 'large')) === 1);
   });
@@ -134,7 +134,7 @@ interface Told {
   readonly source: { readonly component?: string };
 }
 
-/** One replica that requests 100 m of CPU. */
+/** A workload with one replica that requests 100 m of CPU. */
 function workload(kind: 'Deployment' | 'StatefulSet', name: string): object {
   const labels = { app: name };
   const resources = { requests: { cpu: '100m', memory: '64Mi' } };

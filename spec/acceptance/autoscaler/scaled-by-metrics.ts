@@ -1,4 +1,4 @@
-/** What an HPA is scaled by, and how that is collected. */
+/** Metrics of an HPA, and annotations that configure their collection. */
 export interface MetricsOfHpa {
   /** `autoscaling/v2`, or `autoscaling/v2beta2` before Kubernetes 1.23. */
   readonly apiVersion: string;

@@ -23,7 +23,7 @@ interface JobList {
   }[];
 }
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe('ScaledJobs, on a real API server with the real Job controller', function () {
   this.timeout(600_000);
   this.bail(true);
@@ -65,7 +65,7 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
     await until(async () => pods.startedCount >= 120, '120 pods were started');
     await killAndStart();
     await until(async () => (await completed()) === MESSAGES, `${MESSAGES} Jobs are complete`);
-    await sleep(5000); // two looks at an empty queue
+    await sleep(5000); // two polls of an empty queue
     expect(await redis.send('LLEN', 'messages')).to.equal(0);
     expect((await installed.controlPlane.client.get<JobList>(JOBS)).items).to.have.lengthOf(MESSAGES);
     expect(pods.startedCount).to.equal(MESSAGES);
@@ -118,7 +118,7 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
         jobTargetRef: { ...job, template: { spec: { restartPolicy: 'Never', containers } } },
         pollingInterval: 2,
         maxReplicaCount: 40,
-        rollout: { strategy: 'gradual' }, // history is about Jobs of any generation
+        rollout: { strategy: 'gradual' }, // history limits apply to Jobs of any generation
         successfulJobsHistoryLimit: MESSAGES,
         triggers: [
           {

@@ -34,7 +34,7 @@ interface Found {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-// One story: each step finds what the steps before it left. docs/tasks/migrate-from-keda.md tells it to people.
+// The steps build on each other, as docs/tasks/migrate-from-keda.md describes.
 describe('ScaledObjects that were those of KEDA, on a real API server', function () {
   this.timeout(600_000);
   this.bail(true);
@@ -76,12 +76,12 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     ]);
     await autoscaler.line(/Serving/, 60_000);
     await installed.run('wait', '--for=condition=Available', `apiservice/${SERVICE}`, '--timeout=60s');
-    // KEDA's operator still has its lease: its objects are left to it until that is given back.
+    // KEDA's operator still holds its lease; the autoscaler leaves its objects alone until it is released.
     await autoscaler.line(/Another operator manages ScaledObjects/, 60_000);
     const untouched = await found();
     expect(untouched.object.status).to.deep.equal(first.object.status);
     await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":""}}');
-    // A minute after that: till then another of KEDA's operators might take it over.
+    // One minute after the release: until then another KEDA replica could acquire the lease.
     await autoscaler.line(/No other operator manages ScaledObjects/, 180_000);
     await objects.untilCondition('web', 'HPAActive', 'True');
     const { object, hpa } = await found();
@@ -110,7 +110,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
       /Another operator manages some ScaledObjects .*"keda\\?" writes the HPA default/,
       60_000,
     );
-    await sleep(3000); // time enough for who would take it back
+    await sleep(3000); // time for another controller to revert the change
     const { client } = installed.controlPlane;
     const { metadata } = await client.get<{ metadata: { labels: object } }>(`${hpas()}/keda-hpa-web`);
     expect(metadata.labels).to.include(label.metadata.labels);
@@ -128,7 +128,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     await installed.run('delete', 'apiservice', SERVICE);
     await installed.apply(kedaApiService(installed.controlPlane.pki.serverCa.certificatePem));
     await replaceDefinitions();
-    await sleep(5000); // the HPA controller looks twice
+    await sleep(5000); // two sync periods of the HPA controller
     const { object, hpa } = await found();
     expect(object.metadata).to.deep.include({
       uid: first.object.metadata.uid,
@@ -145,7 +145,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(fewest).to.equal(5);
   });
 
-  /** What a cluster is like whose KEDA runs, but for its APIService. */
+  /** Creates the objects of a cluster in which KEDA runs, without its APIService. */
   async function leaveAsKeda(cluster: InstalledAutoscaler): Promise<void> {
     installed = cluster;
     await cluster.run('create', 'namespace', 'keda');
@@ -169,7 +169,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     await client.create(hpas(), kedaHpa('web', metadata.uid ?? '', { ...METRIC, apiVersion }));
     await writeStatus(cluster, { ...object, status: kedaStatus('web', METRIC.name) });
     first = await found();
-    // docs/tasks/migrate-from-keda.md: what KEDA has put into it stays otherwise, and contradicts ours.
+    // See docs/tasks/migrate-from-keda.md: fields set by KEDA would remain, and conflict with ours.
     await cluster.run('delete', 'apiservice', SERVICE);
   }
 

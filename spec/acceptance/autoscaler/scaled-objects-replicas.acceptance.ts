@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 const READER = 'system:serviceaccount:default:reader';
 
-// One story: each step finds what the steps before it left. HPAs are served by the replica that does not lead.
+// The steps build on each other. The replica that does not lead serves metrics to HPAs.
 describe('ScaledObjects of two replicas, on a real API server with the real HPA controller', function () {
   this.timeout(600_000);
   this.bail(true);

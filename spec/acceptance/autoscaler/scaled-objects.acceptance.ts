@@ -24,7 +24,7 @@ interface Observed {
   readonly status?: { readonly conditions?: readonly { type: string; status: string; message?: string }[] };
 }
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe('ScaledObjects, on a real API server with the real HPA controller', function () {
   this.timeout(600_000);
   this.bail(true);
@@ -74,7 +74,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
       await readFile('manifests/components/scaled-objects-webhook/webhook.yaml', 'utf8'),
     ).map((document) => document.toJS());
     const caBundle = Buffer.from(webhookAuthority.pem).toString('base64');
-    // There are no pods that a Service would lead to.
+    // There are no pods behind the Service.
     for (const { clientConfig } of webhooks.webhooks) {
       const { service } = clientConfig;
       Object.assign(clientConfig, { caBundle, url: `https://localhost:${webhookPort}${service.path}` });
@@ -87,7 +87,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
       const said = await installed.apply(broken).then(() => 'it was taken', String);
       refusals.push(said);
       if (said === 'it was taken') await installed.run('delete', 'so', 'broken', '--timeout=60s');
-      return said !== 'it was taken'; // the API server takes a second to know of a new configuration
+      return said !== 'it was taken'; // the API server applies a new configuration after about a second
     };
     await until(isRefused, 'broken is refused');
     expect(refusals.at(-1)).to.include(
@@ -182,7 +182,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
   it('give the target its first replicas back when they are deleted, and take their HPA with them', async () => {
     autoscaler.kill('SIGKILL');
     await autoscaler.ended;
-    await installed.apply(scaledObject('broken', BROKEN)); // nobody judges it now
+    await installed.apply(scaledObject('broken', BROKEN)); // no webhook validates it now
     await installed.run('delete', 'so', 'broken', '--timeout=60s');
     await start();
     await installed.run('delete', 'so', 'web', '--timeout=60s');

@@ -1,4 +1,4 @@
-/** A Deployment whose pods nothing runs. */
+/** A Deployment whose pods do not run. */
 export function deployment(name: string, replicas: number): object {
   const labels = { app: name };
   const containers = [{ name: 'app', image: 'registry.example/app:v1' }];
@@ -14,7 +14,7 @@ export function deployment(name: string, replicas: number): object {
   };
 }
 
-/** An HPA of the Deployment of the same name. */
+/** An HPA for the Deployment of the same name. */
 export function horizontalPodAutoscaler(name: string, minReplicas: number, maxReplicas: number): object {
   const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name };
   return {
@@ -25,7 +25,7 @@ export function horizontalPodAutoscaler(name: string, minReplicas: number, maxRe
   };
 }
 
-/** A CronHorizontalPodAutoscaler of the Deployment of the same name, with a job for each size. */
+/** A CronHorizontalPodAutoscaler for the Deployment of the same name, with one job per size. */
 export function cronHpa(name: string, jobs: readonly { readonly size: number; readonly atMs: number }[]) {
   return {
     apiVersion: 'autoscaling.stke.com/v1beta1',
@@ -43,7 +43,7 @@ export function cronHpa(name: string, jobs: readonly { readonly size: number; re
   };
 }
 
-/** Due at one second of the year, by UTC. */
+/** A schedule for one second of the year, in UTC. */
 function scheduleAt(atMs: number): string {
   const at = new Date(atMs);
   const day = [at.getUTCDate(), at.getUTCMonth() + 1, '*'];

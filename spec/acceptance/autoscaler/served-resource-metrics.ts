@@ -6,14 +6,14 @@ import { startInstalledServer } from '../real-cluster/installed-server.ts';
 import type { InstalledAutoscaler } from './installed-autoscaler.ts';
 
 const API_SERVICE = 'v1beta1.metrics.k8s.io';
-/** The shortest that there is: CPU takes two readings 10 s apart. */
+/** The shortest supported interval: CPU usage requires two readings 10 s apart. */
 const OFTEN = ['--metric-resolution=10s', '--kubelet-request-timeout=8s'];
 
 /**
- * Has metrics-server beside the autoscaler: installed by its manifests, run from the checkout as their account, behind the
- * aggregator.
+ * Runs metrics-server beside the autoscaler, behind the aggregator: installed by its manifests, started from the
+ * checkout under their account.
  *
- * @param owner ends it
+ * @param owner disposes of it
  */
 export async function serveResourceMetrics(
   installed: InstalledAutoscaler,
@@ -36,7 +36,7 @@ export async function serveResourceMetrics(
   await server.line(/Serving/, 60_000);
 }
 
-/** There are no pods that the installed Service could lead to. */
+/** Routes the installed Service to a port of this machine, because there are no pods. */
 async function exposeAt(installed: InstalledAutoscaler, port: number): Promise<void> {
   const service = ['metrics-server', '--namespace=kube-system'];
   await installed.run('delete', 'service', ...service);

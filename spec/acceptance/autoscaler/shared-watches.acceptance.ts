@@ -8,7 +8,7 @@ import { podsMetric, scaledByMetrics } from './scaled-by-metrics.ts';
 import { cronHpa, deployment } from './scheduled-objects.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
-/** All that is cached, with objects of each controller. */
+/** Everything that is cached, with objects for each controller. */
 const CACHED = [
   ...['clusterscalingschedules.zalando.org', 'clustertriggerauthentications.keda.sh'],
   ...['cronhorizontalpodautoscalers.autoscaling.stke.com', 'deployments.apps'],
@@ -22,7 +22,7 @@ const GRANTS = [
   ...['scaling-schedule', 'cluster-scaling-schedule', 'rbac'].map((file) => `${SCHEDULES}/${file}.yaml`),
 ].map((file) => `--filename=${file}`);
 const EVERYTHING = ['--controllers=*,hpa', '--scaling-schedule', '--prometheus-server='];
-/** A second list or watch would begin at once. */
+/** A redundant list or watch would start immediately. */
 const WATCHED_MS = 5_000;
 
 describe('the informers of all controllers, by the audit log of a real API server', function () {
@@ -53,7 +53,7 @@ describe('the informers of all controllers, by the audit log of a real API serve
       const made = new Set((await requests()).map(({ verb, resource }) => `${verb} ${resource}`));
       return CACHED.every((resource) => made.has(`list ${resource}`));
     });
-    // The leader reconciles objects of each kind that has a controller.
+    // The leader reconciles one object of each kind that has a controller.
     for (const object of ['scaledobjects/mails', 'cronhorizontalpodautoscalers/nights'])
       await installed.run('wait', '--for=condition=Ready', object, '--timeout=60s');
     await installed.run(
@@ -64,7 +64,7 @@ describe('the informers of all controllers, by the audit log of a real API serve
     );
     await sleep(WATCHED_MS);
     const stoppedAtMs = Date.now();
-    await program[Symbol.asyncDispose](); // a watch is in the log when it ends
+    await program[Symbol.asyncDispose](); // a watch is logged when it ends
     const watched = async () => openWatches(await requests(), stoppedAtMs).toSorted();
     await eventually(async () => (await watched()).length >= CACHED.length).catch(() => {}); // compared below
     expect(await watched()).to.deep.equal(CACHED);

@@ -6,7 +6,7 @@ const PERIOD_MS = 250;
 const WORK_MS = 500;
 const PODS = '/api/v1/namespaces/default/pods';
 
-/** Plays the kubelet for pods of Jobs: each starts, takes one message, works on it, and ends. */
+/** Acts as the kubelet for pods of Jobs: each pod starts, receives one message, processes it and ends. */
 export class WorkingPods implements AsyncDisposable {
   readonly #controlPlane: ControlPlane;
   readonly #takeMessage: () => Promise<boolean>;
@@ -15,19 +15,19 @@ export class WorkingPods implements AsyncDisposable {
   readonly #loop: Promise<void>;
   #idle = 0;
 
-  /** @param takeMessage takes one out of the queue, if there is one */
+  /** @param takeMessage removes a message from the queue; `false` if it is empty */
   constructor(controlPlane: ControlPlane, takeMessage: () => Promise<boolean>) {
     this.#controlPlane = controlPlane;
     this.#takeMessage = takeMessage;
     this.#loop = this.#follow();
   }
 
-  /** How many pods have been started so far. */
+  /** Number of pods started so far. */
   get startedCount(): number {
     return this.#pods.size;
   }
 
-  /** How many of them found nothing to do: they should not have been made. */
+  /** Number of pods that found no message, and so were redundant. */
   get idleCount(): number {
     return this.#idle;
   }
@@ -40,7 +40,7 @@ export class WorkingPods implements AsyncDisposable {
 
   async #follow(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      await this.#startNew().catch(() => {}); // the API server is busy; the next look sees the same
+      await this.#startNew().catch(() => {}); // the API server is busy; the next poll retries
       await sleep(PERIOD_MS, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
   }
@@ -53,7 +53,7 @@ export class WorkingPods implements AsyncDisposable {
     }
   }
 
-  /** @param takesFirst one half takes its message as it starts, the other as it ends: queues know both */
+  /** @param takesFirst whether the message is removed at the start or at the end; queues support both */
   async #run(name: string, takesFirst: boolean): Promise<void> {
     await this.#tell(name, { phase: 'Running', startTime: timeNow() });
     if (takesFirst) await this.#take();

@@ -1,25 +1,25 @@
-/** One request to the API server, as far as it matters who asked for what. */
+/** The fields of an audit event that specs use. */
 export interface AuditEvent {
-  /** Of the request: its events have the same. */
+  /** Shared by all events of one request. */
   readonly id: string;
-  /** When the API server received the request, in milliseconds of Unix time. */
+  /** Unix time in milliseconds when the API server received the request. */
   readonly receivedAtMs: number;
-  /** When the request reached the stage of this event. */
+  /** Unix time in milliseconds when the request reached the stage of this event. */
   readonly reachedAtMs: number;
   readonly user: string;
   /** `get`, `list`, `watch`, `create` and so on. */
   readonly verb: string;
-  /** `pods`, `configmaps`, `tokenreviews.authentication.k8s.io`; a path such as `/livez` where it is no resource. */
+  /** `pods`, `configmaps`, `tokenreviews.authentication.k8s.io`; a path such as `/livez` for non-resource requests. */
   readonly resource: string;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  /** Of the response. */
+  /** HTTP status of the response. */
   readonly status: number;
-  /** Whether the response has ended. A watch may have an event of its beginning, too. */
+  /** Whether the response has ended. A watch may also have an event for its start. */
   readonly isComplete: boolean;
 }
 
-/** Reads the API server's audit log: one JSON object a line, the last of which may still be on its way. */
+/** Parses the API server's audit log: one JSON object per line; the last line may be incomplete. */
 export function parseAuditLog(text: string): readonly AuditEvent[] {
   return text
     .slice(0, text.lastIndexOf('\n') + 1)

@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import { type HttpsRequest, requestHttps } from '#spec/support/https-request.ts';
 
-/** A list as the API server responds with it. */
+/** A list response of the API server. */
 export interface ObjectList {
   readonly items: readonly KubernetesObject[];
 }
 
-/** Talks JSON with a real API server, and shares no code with the server that it is to prove. */
+/** JSON client of a real API server. Shares no code with the server under test. */
 export class ControlPlaneClient {
   readonly #server: string;
   readonly #credentials: HttpsRequest;
@@ -20,17 +20,17 @@ export class ControlPlaneClient {
     return (await this.#exchange('GET', path)) as Shape;
   }
 
-  /** What is there already stays as it is. */
+  /** Leaves an existing object unchanged. */
   async create(path: string, object: object): Promise<KubernetesObject> {
     return (await this.#exchange('POST', path, object)) as KubernetesObject;
   }
 
-  /** @param patch merged as strategic merge patches are */
+  /** @param patch a strategic merge patch */
   async patch(path: string, patch: object): Promise<void> {
     await this.#exchange('PATCH', path, patch);
   }
 
-  /** At once, without a period of grace. */
+  /** Deletes immediately, without a grace period. */
   async delete(path: string): Promise<void> {
     const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
     await this.#exchange('DELETE', path, options);
@@ -44,7 +44,7 @@ export class ControlPlaneClient {
       method,
       headers: {
         Accept: 'application/json',
-        // Node leaves the length of a DELETE's body untold, and the server then takes it for none.
+        // Node sends no Content-Length with a DELETE, and the API server then ignores the body.
         ...(text ? { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) } : {}),
       },
       ...(text ? { body: text } : {}),
@@ -54,7 +54,7 @@ export class ControlPlaneClient {
   }
 }
 
-/** The API server's refusal. */
+/** An error response of the API server. */
 export class RefusedRequest extends Error {
   readonly status: number;
 

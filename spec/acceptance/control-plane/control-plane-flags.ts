@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
 /**
- * The API server's: everything on loopback, RBAC, an aggregation layer, and an audit log.
+ * Flags of the API server: loopback only, RBAC, the aggregation layer and an audit log.
  *
- * @param facts.folder has the files that they name
+ * @param facts.folder contains the files to which the flags refer
  */
 export function apiServerFlags(facts: {
   readonly folder: string;
@@ -16,7 +16,7 @@ export function apiServerFlags(facts: {
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
     `--secure-port=${facts.port}`,
-    '--endpoint-reconciler-type=none', // endpoints may not be loopback addresses
+    '--endpoint-reconciler-type=none', // the endpoint reconciler rejects loopback addresses
     '--service-cluster-ip-range=10.96.0.0/16',
     `--tls-cert-file=${file('apiserver.crt')}`,
     `--tls-private-key-file=${file('apiserver.key')}`,
@@ -37,15 +37,15 @@ export function apiServerFlags(facts: {
   ];
 }
 
-/** What of the controller manager differs from run to run. */
+/** Values that differ between runs of the controller manager. */
 export interface ControllerManagerFacts {
   readonly port: number;
   readonly hasInsecurePort: boolean;
-  /** Whether it decides HPAs, as it does by default. */
+  /** Whether the HPA controller is enabled, as by default. */
   readonly scalesHpas: boolean;
 }
 
-/** The controller manager's: what deploys and scales, with an autoscaler that looks every two seconds. */
+/** Flags of the controller manager: workload controllers, and an HPA controller with a sync period of 2 s. */
 export function controllerManagerFlags(
   folder: string,
   { port, hasInsecurePort, scalesHpas }: ControllerManagerFacts,
@@ -58,12 +58,12 @@ export function controllerManagerFlags(
     `--authorization-kubeconfig=${kubeconfig}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
-    ...(hasInsecurePort ? ['--port=0'] : []), // the flag went with the port, in Kubernetes 1.24
+    ...(hasInsecurePort ? ['--port=0'] : []), // the flag was removed with the port, in Kubernetes 1.24
     '--leader-elect=false',
     `--root-ca-file=${file('server-ca.crt')}`,
     `--service-account-private-key-file=${file('service-account.key')}`,
-    '--use-service-account-credentials', // each controller under its own account, as kubeadm has it
-    // What many HPAs make at once is not to wait for the manager's own limit.
+    '--use-service-account-credentials', // one account per controller, as with kubeadm
+    // Avoids the default client rate limit when there are many HPAs.
     ...['--kube-api-qps=200', '--kube-api-burst=400'],
     `--controllers=${scalesHpas ? 'horizontalpodautoscaling,' : ''}${CONTROLLERS}`,
     '--horizontal-pod-autoscaler-sync-period=2s',

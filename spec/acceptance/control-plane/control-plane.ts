@@ -19,7 +19,7 @@ import { ControlPlaneClient } from './control-plane-client.ts';
 import { apiServerFlags, controllerManagerFlags } from './control-plane-flags.ts';
 import type { ControlPlaneBinaries } from './find-binaries.ts';
 
-/** It makes its namespaces some moments after it says that it is ready. */
+/** The API server creates these namespaces shortly after it reports ready. */
 const READY_PATHS = ['/readyz', '/api/v1/namespaces/default', '/api/v1/namespaces/kube-system'];
 const READY_WITHIN_MS = 120_000;
 
@@ -29,23 +29,23 @@ interface ApiGroup {
 
 /**
  * A real control plane on loopback: etcd, kube-apiserver with the aggregation layer and an audit log, and
- * kube-controller-manager, whose autoscaler does not wait as long as it does in production.
+ * kube-controller-manager with an HPA controller that has shorter delays than in production.
  */
 export class ControlPlane implements AsyncDisposable {
   /** `https://127.0.0.1:PORT` */
   readonly server: string;
   readonly port: number;
-  /** Kubelets have certificates of the cluster's own authority, as after `serverTLSBootstrap`. */
+  /** Issues kubelet certificates signed by the cluster's CA, as with `serverTLSBootstrap`. */
   readonly pki: ClusterPki;
-  /** Holds everything, and goes with the control plane. */
+  /** Contains all files of the control plane; removed with it. */
   readonly folder: string;
-  /** The administrator's. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** Asks as the administrator. */
+  /** Client of the administrator. */
   readonly client: ControlPlaneClient;
-  /** The newest version of HPAs with metrics that it serves: v2 since Kubernetes 1.23, v2beta2 before 1.26. */
+  /** Newest served HPA version with metrics: v2 since Kubernetes 1.23, v2beta2 before. */
   hpaVersion: 'autoscaling/v2' | 'autoscaling/v2beta2' = 'autoscaling/v2';
-  /** Of Kubernetes 1: 36 for 1.36.2. */
+  /** Minor version of Kubernetes: 36 for 1.36.2. */
   minor = 0;
   readonly #etcdUrl: string;
   readonly #programs: AsyncDisposableStack;
@@ -69,7 +69,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#programs = facts.programs;
   }
 
-  /** @throws Error with a program's last words when it does not come up */
+  /** @throws Error with the last output of a program that does not start */
   static async start(binaries: ControlPlaneBinaries): Promise<ControlPlane> {
     await using starting = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'control-plane-'));
@@ -118,7 +118,7 @@ export class ControlPlane implements AsyncDisposable {
     return controlPlane;
   }
 
-  /** Restarts the controller manager as one that leaves HPAs alone. */
+  /** Restarts the controller manager without the HPA controller. */
   async leaveHpasAlone(): Promise<void> {
     const running = this.#controllerManager;
     if (!running) throw new Error('There is no controller manager');
@@ -126,10 +126,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.#startControllerManager(running.binary, { scalesHpas: false });
   }
 
-  /**
-   * Has clients that go on from an earlier version be told that it is too old: etcd forgets what was, and the API server starts again
-   * with caches that begin now.
-   */
+  /** Makes earlier resource versions too old: compacts etcd, and restarts the API server with empty watch caches. */
   async forgetVersions(): Promise<void> {
     const running = this.#apiServer;
     if (!running) throw new Error('There is no API server');
@@ -141,18 +138,18 @@ export class ControlPlane implements AsyncDisposable {
     await running.start();
   }
 
-  /** The path of an overlay in the form for this version: Kubernetes 1.20 has some of its own. */
+  /** Path of an overlay for this Kubernetes version: some overlays have a variant for 1.20. */
   overlay(name: string): string {
     const old = `manifests/overlays/${name}-1.20`;
     return this.minor < 21 && existsSync(old) ? old : `manifests/overlays/${name}`;
   }
 
-  /** Asks as the user that the certificate names. */
+  /** Client of the user named by the certificate. */
   clientFor({ certificatePem: cert, privateKeyPem: key }: KeyedCertificate): ControlPlaneClient {
     return new ControlPlaneClient(this.server, { ca: this.pki.serverCa.certificatePem, cert, key });
   }
 
-  /** A kubeconfig with whatever credentials. */
+  /** Formats a kubeconfig for a user with the given credentials. */
   kubeconfigFor(user: string, credentials: KeyedCertificate | { readonly token: string }): string {
     return formatKubeconfig({
       server: this.server,
@@ -162,11 +159,11 @@ export class ControlPlane implements AsyncDisposable {
     });
   }
 
-  /** Requests that the API server received so far, by whom, and what it decided. */
+  /** Requests that the API server has received so far, with client and decision. */
   async auditEvents(): Promise<readonly AuditEvent[]> {
     const log = await readFile(join(this.folder, 'audit.log'), 'utf8').catch(
       (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return ''; // the API server creates it for the first request that it records
+        if (error.code === 'ENOENT') return ''; // the API server creates the file with its first event
         throw error;
       },
     );
@@ -260,7 +257,7 @@ async function writeFiles(folder: string, pki: ClusterPki): Promise<void> {
     await writeFile(join(folder, name), text, { mode: 0o600 });
 }
 
-/** One event for each request: who asked for what, and what was decided. */
+/** One event per request: client, request and decision. */
 const AUDIT_POLICY = `
 apiVersion: audit.k8s.io/v1
 kind: Policy

@@ -103,7 +103,7 @@ describe('makeBinaries', () => {
 
   it('waits for another that makes the same, and has what that made', async function () {
     await requireProgram(this, 'flock');
-    // The lock of the real maker is taken here, as by another run that is under way; it makes nothing itself.
+    // Holds the lock of the real script, as a concurrent run would; builds nothing itself.
     const other = `exec 9>"$1/.lock"; flock 9; echo locked; read -r line <"$1/go"`;
     const script = `mkfifo "$1/go"; (${other}; for name in kube-controller-manager etcd kube-apiserver; do
       echo >"$1/$name"; chmod +x "$1/$name"; done) & until [ -e "$1/.lock" ] && ! flock -n "$1/.lock" true; do :; done

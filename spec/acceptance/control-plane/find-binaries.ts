@@ -3,24 +3,23 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 
-/** Where the programs of a Kubernetes control plane are. */
+/** Paths of the programs of a Kubernetes control plane. */
 export interface ControlPlaneBinaries {
   readonly etcd: string;
   readonly apiServer: string;
-  /** `undefined` where there is none: the sets that controller test suites download are without it. */
+  /** `undefined` if absent, as in the envtest sets. */
   readonly controllerManager: string | undefined;
-  /** Where they came from, for those who want to know what was run. */
+  /** Source of the programs, for reports. */
   readonly origin: string;
 }
 
 const MAKER = fileURLToPath(new URL('make-binaries.sh', import.meta.url));
 
 /**
- * Looks for a control plane in `assets`, the KUBEBUILDER_ASSETS of controller test suites, or without that among those
- * made before.
+ * Finds a control plane in `assets` (KUBEBUILDER_ASSETS), or without it among those built earlier.
  *
- * @returns `undefined` when none has been made
- * @throws Error when `assets` has none: a folder that is named is meant, and no other
+ * @returns `undefined` if none has been built
+ * @throws Error if `assets` contains none: an explicit folder has no fallback
  */
 export async function findBinaries(
   assets = process.env.KUBEBUILDER_ASSETS,
@@ -33,9 +32,9 @@ export async function findBinaries(
 }
 
 /**
- * Makes a control plane, which takes minutes, apt and 3 GB for as long.
+ * Builds a control plane. Takes minutes, apt and 3 GB of temporary space.
  *
- * @throws Error with the reason, or when it took longer than `timeoutMs`
+ * @throws Error with the reason, or after `timeoutMs`
  */
 export async function makeBinaries(
   { timeoutMs, report }: { readonly timeoutMs: number; readonly report: (line: string) => void },

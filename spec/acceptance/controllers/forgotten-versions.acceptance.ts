@@ -15,7 +15,7 @@ import { needBinaries } from '../control-plane/need-binaries.ts';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const SEEN_WITHIN_MS = 120_000;
 
-/** What is kept of a ConfigMap, and what an informer told of it. */
+/** The fields of a ConfigMap that the informer caches. */
 interface Kept {
   readonly name: string;
   readonly text: unknown;
@@ -119,7 +119,7 @@ describe('Informer, on a real API server', function () {
   }
 });
 
-/** Those of this spec alone: Kubernetes has one of its own. */
+/** Excludes ConfigMaps that Kubernetes itself creates. */
 function readKept(value: unknown): Kept | undefined {
   const metadata = objectMetadata(value);
   const text = propertyOf(propertyOf(value, 'data'), 'text');

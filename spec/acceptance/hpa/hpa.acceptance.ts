@@ -10,7 +10,7 @@ import { ScriptedMetrics } from './scripted-metrics.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 const NAMESPACES = ['native', 'ours'] as const;
-/** As the native controller has them here. */
+/** Flags of the native HPA controller in this control plane. */
 const RULES = [
   '--horizontal-pod-autoscaler-downscale-stabilization=1s',
   '--horizontal-pod-autoscaler-cpu-initialization-period=1s',
@@ -25,12 +25,12 @@ const SHORT_LEASE = [
   ...['--leader-elect-lease-duration=3s', '--leader-elect-renew-deadline=2s'],
   '--leader-elect-retry-period=500ms',
 ];
-/** Nothing has changed for three periods: nothing will. */
+/** After three periods without a change, the replicas are stable. */
 const SETTLED_MS = 7_000;
 
 type Counts = Readonly<Record<string, number>>;
 
-// One story: each step finds what the steps before it left.
+// The steps build on each other.
 describe('the HPA controller, beside and in place of the native one', function () {
   this.timeout(300_000);
   this.bail(true);
@@ -85,7 +85,7 @@ describe('the HPA controller, beside and in place of the native one', function (
     await apply('quick', { annotations: { 'platform.stke/resync-period': '5s' }, maxReplicas: 10 });
     await within(20_000, 'the HPA is decided', async () => (await specOf('quick')) === 1);
     for (const [place, load] of [4, 7, 2].entries()) {
-      await sleep(1_100 * place); // at another moment of the period
+      await sleep(1_100 * place); // at a different offset within the period
       setLoad('quick', load);
       const changedAtMs = Date.now();
       await within(20_000, `quick has ${load}`, async () => (await specOf('quick')) === load);
@@ -110,7 +110,8 @@ describe('the HPA controller, beside and in place of the native one', function (
     await leader.ended;
     replicas.delete(leader);
     await within(60_000, 'held has 2', async () => (await specOf('held')) === 2);
-    // The last high recommendation came at most a period before the load fell; a leader that had forgotten it would begin a window.
+    // The last high recommendation is at most one period older than the drop of the load. A new leader without it would
+    // start a new window.
     expect((Date.now() - fellAtMs) / 1000).to.be.within(WINDOW_S - 1.5, WINDOW_S + 3);
   });
 
@@ -177,7 +178,7 @@ describe('the HPA controller, beside and in place of the native one', function (
     );
   }
 
-  /** Sets the load of a step, and waits until nothing changes any more. */
+  /** Sets the load of a step, and waits until the replicas are stable. */
   async function settledAt(step: number, namespace: string): Promise<Counts> {
     metrics.loads = loadsOf(step);
     let counts: Counts = {};

@@ -4,15 +4,15 @@ import type { ControlPlaneClient, ObjectList } from '../control-plane/control-pl
 
 const PERIOD_MS = 200;
 
-/** A pod that is ready, by what metrics are told of it. */
+/** A ready pod, with the fields that metrics need. */
 export interface ReadyPod {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * Stands in for kubelets in some namespaces of a real control plane: says of each pod that it runs and is ready. They are
- * bound to no node, so the API server itself deletes those that are to go.
+ * Acts as the kubelet in some namespaces of a real control plane: marks each pod as running and ready. Pods are bound
+ * to no node, so the API server itself completes their deletion.
  */
 export class ReadyPods implements AsyncDisposable {
   readonly #client: ControlPlaneClient;
@@ -30,7 +30,7 @@ export class ReadyPods implements AsyncDisposable {
     });
   }
 
-  /** Those of a namespace. @throws once it has given up */
+  /** Ready pods of a namespace. @throws Error after it has failed */
   of(namespace: string): readonly ReadyPod[] {
     if (this.#failure) throw this.#failure;
     return this.#ready.get(namespace) ?? [];
@@ -63,7 +63,7 @@ export class ReadyPods implements AsyncDisposable {
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: now }];
     const status = { phase: 'Running', startTime: now, conditions };
     await this.#client.patch(`${path}/${name}/status`, { status }).catch((error: { status?: number }) => {
-      if (error.status !== 404) throw error; // it went meanwhile
+      if (error.status !== 404) throw error; // deleted meanwhile
     });
   }
 }

@@ -1,9 +1,9 @@
 import { TARGETS } from './scripted-metrics.ts';
 
-/** How many HPAs go through the same loads. */
+/** Number of HPAs with the same sequence of loads. */
 export const FLEET_SIZE = 30;
 
-/** For how many replicas' worth of load each app has, step by step. What settles does not depend on the way there. */
+/** Load of each app in replicas, step by step. The stable state does not depend on earlier steps. */
 export const STEPS: readonly ((place: number) => number)[] = [
   (place) => 2 + (place % 4),
   (place) => 6 + (place % 3),
@@ -11,10 +11,10 @@ export const STEPS: readonly ((place: number) => number)[] = [
   () => 0,
 ];
 
-/** The names of the apps, which their Deployments, HPAs and metrics have. */
+/** App names, used for Deployments, HPAs and metrics. */
 export const APPS: readonly string[] = Array.from({ length: FLEET_SIZE }, (_, place) => `app-${place}`);
 
-/** A Deployment of two replicas, each of which requests twice the CPU that it is to use. */
+/** A Deployment with two replicas, each of which requests twice its target CPU usage. */
 export function fleetDeployment(name: string, namespace: string): object {
   const labels = { app: name };
   const resources = { requests: { cpu: `${2 * TARGETS.cpuMillicores}m`, memory: '128Mi' } };
@@ -29,13 +29,13 @@ export function fleetDeployment(name: string, namespace: string): object {
   };
 }
 
-/** Which HPA of the fleet, and the version of its API that the API server has. */
+/** Index of an HPA in the fleet, and the HPA version that the API server serves. */
 export interface FleetPlace {
   readonly index: number;
   readonly apiVersion: string;
 }
 
-/** Its HPA: by each kind of metric, with and without behavior, within several bounds. */
+/** The HPA of an app. The fleet covers each kind of metric, with and without behavior, within several bounds. */
 export function fleetHpa(name: string, namespace: string, { index, apiVersion }: FleetPlace): object {
   return hpaOf(name, namespace, {
     apiVersion,
@@ -63,7 +63,7 @@ export function hpaOf(
   };
 }
 
-/** The external metric of an app that its pods do not share. */
+/** External metric with the total of an app, not divided among its pods. */
 export function totalOf(name: string): object {
   const target = { type: 'AverageValue', averageValue: `${TARGETS.items}` };
   return { type: 'External', external: { metric: { name: `${name}-total` }, target } };

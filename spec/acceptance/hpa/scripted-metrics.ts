@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { ReadyPod, ReadyPods } from './ready-pods.ts';
 
-/** Of each app, how many replicas would carry its load at exactly its target. */
+/** Load of each app, as the number of replicas that would run exactly at the target. */
 export type Loads = ReadonlyMap<string, number>;
 
-/** What one replica is to carry, in each metric. */
+/** Target of one replica for each metric. */
 export const TARGETS = { cpuMillicores: 50, memoryKibibytes: 65_536, items: 10 } as const;
 
 /**
- * All three metrics APIs, behind the aggregator of a real API server. What it says follows from the loads that a spec sets
- * and the pods that are ready: these share the load of their app.
+ * Serves all three metrics APIs behind the aggregator of a real API server. Values follow from the loads that a spec
+ * sets, divided among the ready pods of each app.
  */
 export class ScriptedMetrics implements AsyncDisposable {
   loads: Loads = new Map();
@@ -146,7 +146,7 @@ function milli(value: number): string {
   return `${Math.round(value * 1000)}m`;
 }
 
-/** Whose an external metric is: `APP-share` is divided by its pods, `APP-total` is not. */
+/** App of an external metric: `APP-share` is divided among its pods, `APP-total` is not. */
 function appOf(metric: string): string {
   return metric.replace(/-(?:share|total)$/, '');
 }
@@ -155,7 +155,7 @@ function appOfPod({ labels }: ReadyPod): string {
   return labels.app ?? '';
 }
 
-/** Selectors here are `app=NAME`. */
+/** Parses selectors of the form `app=NAME`. */
 function selectedBy(selector: string | null): (pod: ReadyPod) => boolean {
   const [key = '', value] = (selector ?? '').split('=');
   return ({ labels }) => key === '' || labels[key] === value;

@@ -4,21 +4,21 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Instruction, parseDockerfile } from './dockerfile.ts';
 
-/** What the last stage of the Dockerfile makes, as far as that can be had without a container engine. */
+/** Result of the last stage of the Dockerfile, as far as it can be built without a container engine. */
 export interface BuiltImage {
-  /** Holds what the image has besides its base. */
+  /** Contains the image's files, without the base image. */
   readonly root: string;
-  /** USER, as `uid:gid`. */
+  /** The USER instruction, as `uid:gid`. */
   readonly user: string;
   readonly entrypoint: readonly string[];
   readonly labels: string;
 }
 
 /**
- * Runs the Dockerfile's own instructions, stage by stage, in a folder that holds nothing else: COPY from the checkout and
- * from earlier stages, RUN by a shell with this process's Node and npm in the base image's stead.
+ * Runs the Dockerfile's instructions, stage by stage, in an empty folder: COPY from the checkout and from earlier
+ * stages, RUN in a shell with this process's Node and npm in place of the base image's.
  *
- * @throws Error with the output of the command that failed, and for an instruction that it does not know
+ * @throws Error with the output of a failed command, and for an unsupported instruction
  */
 export async function buildImage(folder: string, checkout = '.'): Promise<BuiltImage> {
   const image = { user: '', entrypoint: [] as readonly string[], labels: '' };

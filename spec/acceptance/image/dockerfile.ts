@@ -1,21 +1,20 @@
-/** One instruction of a Dockerfile. */
 export interface Instruction {
   readonly keyword: string;
   readonly argument: string;
 }
 
-/** One stage of a Dockerfile, from one FROM to the next. */
+/** Instructions from one FROM to the next. */
 export interface Stage {
-  /** With the defaults of the arguments that stand before the first stage. */
+  /** Base image, with the defaults of the global arguments substituted. */
   readonly base: string;
-  /** Behind AS; empty for the last stage. */
+  /** Name after AS; empty for the last stage. */
   readonly name: string;
   readonly instructions: readonly Instruction[];
 }
 
 /**
- * Reads what this project's Dockerfile is written with: arguments for the names of bases, then stages of instructions,
- * with comments and continued lines.
+ * Parses the syntax that this project's Dockerfile uses: arguments in base names, stages of instructions, comments and
+ * line continuations.
  */
 export function parseDockerfile(text: string): readonly Stage[] {
   const lines = text

@@ -46,7 +46,7 @@ describe('the image, built stage by stage in an empty folder', function () {
   });
 });
 
-/** What /ui sends, by its path in dist/. */
+/** Files that /ui serves, by path in dist/. */
 async function pageFiles(): Promise<readonly string[]> {
   const folders = ['lib/ui/page', 'lib/resource-metrics/page'];
   const files = await Promise.all(folders.map((folder) => readdir(folder)));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 describe('make image', () => {
-  /** The command line that an engine gets, from one that tells it. */
+  /** Command line that an engine receives, captured with a stub engine. */
   async function commandLine(env: NodeJS.ProcessEnv): Promise<string> {
     await using folder = await TemporaryDirectory.create();
     await folder.write('docker', '#!/bin/sh\n[ "$1" = info ] || echo "$@ of $SOURCE_DATE_EPOCH"\n', {

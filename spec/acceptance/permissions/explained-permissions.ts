@@ -1,11 +1,11 @@
 import type { GrantedPermission } from './granted-permissions.ts';
 
-/** Permissions that a program needs though no acceptance spec makes it use them for certain. */
+/** Permissions that a program needs, but that acceptance specs do not reliably use. */
 interface Explanation {
   readonly account: string;
   readonly verbs: readonly string[];
   readonly resources: readonly string[];
-  /** The names that it is about; any where none are given. */
+  /** Object names to which it applies; all if absent. */
   readonly names?: readonly string[];
   readonly reason: string;
 }
@@ -13,7 +13,7 @@ interface Explanation {
 const METRICS_SERVER = 'kube-system:metrics-server';
 const AUTOSCALER = 'kube-system:autoscaler';
 
-/** The one table of permissions that acceptance need not see used, each with its reason. */
+/** Permissions that acceptance specs need not use, each with its reason. */
 export const EXPLANATIONS: readonly Explanation[] = [
   {
     ...{ account: METRICS_SERVER, verbs: ['get'], resources: ['nodes/metrics', 'nodes/stats'] },
@@ -120,7 +120,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
 ];
 
-/** The reason why acceptance need not see a permission used; `undefined` where there is none. */
+/** Reason why acceptance specs need not use a permission; `undefined` if there is none. */
 export function explanationOf(permission: GrantedPermission): string | undefined {
   return EXPLANATIONS.find(
     ({ account, verbs, resources, names }) =>

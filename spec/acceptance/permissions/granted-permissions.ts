@@ -1,16 +1,16 @@
 import type { ManifestObject } from '#spec/support/manifest-objects.ts';
 
-/** One verb on one resource, as a binding of manifests gives it to a service account. */
+/** One verb on one resource, bound to a service account by the manifests. */
 export interface GrantedPermission {
   /** `NAMESPACE:NAME` of the service account. */
   readonly account: string;
   readonly role: string;
   readonly verb: string;
-  /** `pods`, `deployments/scale.apps`; `*.custom.metrics.k8s.io` for all of a group. */
+  /** `pods`, `deployments/scale.apps`; `*.custom.metrics.k8s.io` for a whole group. */
   readonly resource: string;
-  /** The one object that it is about; `undefined` for any. */
+  /** Name of the only object to which it applies; `undefined` for all. */
   readonly name: string | undefined;
-  /** Of a Role; `undefined` where it holds in the whole cluster. */
+  /** Namespace of the Role; `undefined` for cluster-wide permissions. */
   readonly namespace: string | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Of the roles that Kubernetes brings and manifests bind. */
+/** Rules of built-in roles that the manifests bind. */
 const KUBERNETES_ROLES: Readonly<Record<string, readonly Rule[]>> = {
   'system:auth-delegator': [
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
@@ -35,7 +35,7 @@ const KUBERNETES_ROLES: Readonly<Record<string, readonly Rule[]>> = {
   ],
 };
 
-/** What manifests give to service accounts, verb by verb, resource by resource and name by name. */
+/** Expands the manifests' bindings to service accounts by verb, resource and name. */
 export function grantedPermissions(objects: readonly ManifestObject[]): readonly GrantedPermission[] {
   return objects
     .filter(({ kind }) => kind === 'RoleBinding' || kind === 'ClusterRoleBinding')

@@ -6,7 +6,7 @@ import { needBinaries } from '../control-plane/need-binaries.ts';
 
 const PAGE = 'docs/reference/permissions.md';
 
-/** The overlays that the page lists, in the order of installation, each with the account of its program. */
+/** Overlays on the page, in the order of installation, each with the account of its program. */
 const INSTALLED = [
   { overlay: 'release', account: 'metrics-server' },
   { overlay: 'autoscaler', account: 'autoscaler' },
@@ -49,7 +49,7 @@ describe('docs/reference/permissions.md', function () {
   }
 });
 
-/** The rows without the header: one space between columns, verbs and rows sorted. */
+/** Table rows without the header; single spaces between columns, verbs and rows sorted. */
 function parseRules(output: string): readonly string[] {
   const [, ...rows] = output.trim().split('\n');
   return rows
@@ -60,7 +60,7 @@ function parseRules(output: string): readonly string[] {
     .sort();
 }
 
-/** What the page shows below the heading of an overlay. */
+/** Rows below the heading of an overlay on the page. */
 async function readDocumentedRules(overlay: string): Promise<readonly string[]> {
   const [, section = ''] = (await readFile(PAGE, 'utf8')).split(`\n## \`overlays/${overlay}\`\n`);
   const [, block = ''] = section.split('```');

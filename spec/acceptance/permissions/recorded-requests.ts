@@ -7,27 +7,27 @@ import { explanationOf } from './explained-permissions.ts';
 import { type GrantedPermission, grantedPermissions } from './granted-permissions.ts';
 import { type PermissionRequest, permittedRequests, unusedPermissions } from './unused-permissions.ts';
 
-/** Adds the requests of one control plane to those of others in a folder. */
+/** Adds the requests of one control plane to a folder of recordings. */
 export async function recordRequests(folder: string, events: readonly AuditEvent[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, `${randomUUID()}.json`), JSON.stringify(permittedRequests(events)));
 }
 
-/** Every overlay that runs a program; the accounts of doctors are used by people alone. */
+/** Overlays that run a program. Accounts for doctors are only used by people. */
 const FOLDERS = [
   'overlays/release',
   'overlays/autoscaler',
   'overlays/autoscaler-hpa',
   'overlays/autoscaler-scaled-objects',
 ];
-/** With a component that no overlay has. */
+/** Components that no overlay includes. */
 const COMPONENTS = ['components/scaling-schedule'];
 const ACCOUNTS = ['kube-system:metrics-server', 'kube-system:autoscaler'];
 
 /**
- * What the manifests grant to our accounts, and no recorded request made use of, apart from what is explained.
+ * Finds permissions of our accounts that no recorded request uses and no explanation covers.
  *
- * @param folder which {@link recordRequests} wrote
+ * @param folder written by {@link recordRequests}
  */
 export async function unexplainedPermissions(folder: string): Promise<readonly GrantedPermission[]> {
   const files = await readdir(folder);
@@ -42,12 +42,12 @@ export async function unexplainedPermissions(folder: string): Promise<readonly G
   );
 }
 
-/** What the manifests grant to the accounts of our programs, each permission once. */
+/** Permissions of our programs' accounts, each once. */
 export async function manifestPermissions(): Promise<readonly GrantedPermission[]> {
   return (await allManifestPermissions()).filter(({ account }) => ACCOUNTS.includes(account));
 }
 
-/** The same, with what they grant to accounts of Kubernetes. */
+/** Like {@link manifestPermissions}, with the permissions of Kubernetes' own accounts. */
 export async function allManifestPermissions(): Promise<readonly GrantedPermission[]> {
   const objects = await Promise.all(
     [...FOLDERS, ...COMPONENTS].map((path) => kustomize(`manifests/${path}`)),

@@ -90,7 +90,7 @@ describe('unexplainedPermissions', () => {
       'kube-system:autoscaler: get leases.coordination.k8s.io operator.keda.sh in keda (autoscaler-keda-lease)',
     );
     expect(found).to.include('kube-system:metrics-server: list nodes (system:metrics-server)');
-    // A reason that is about some names of a resource explains no other.
+    // An explanation for some names of a resource covers no other names.
     expect(found).to.include('kube-system:autoscaler: create configmaps (autoscaler-hpa)');
     for (const used of ['list pods', 'list limitranges', 'update scaledobjects/finalizers.keda.sh'])
       expect(found.filter((one) => one.includes(`: ${used} (`) && one.includes('autoscaler'))).to.deep.equal(

@@ -1,12 +1,12 @@
 import type { AuditEvent } from '../control-plane/audit-log.ts';
 import type { GrantedPermission } from './granted-permissions.ts';
 
-/** A request of a service account, as far as permissions are about it. */
+/** The fields of a service account's request that permissions depend on. */
 export type PermissionRequest = Pick<AuditEvent, 'user' | 'verb' | 'resource' | 'namespace' | 'name'>;
 
 const REFUSED = [401, 403];
 
-/** The different requests of service accounts that the API server permitted. */
+/** Distinct requests of service accounts that the API server allowed. */
 export function permittedRequests(events: readonly AuditEvent[]): readonly PermissionRequest[] {
   const permitted = events
     .filter(({ user, status }) => user.startsWith(ACCOUNT_PREFIX) && !REFUSED.includes(status))
@@ -16,7 +16,6 @@ export function permittedRequests(events: readonly AuditEvent[]): readonly Permi
 
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 
-/** The permissions that no request made use of. */
 export function unusedPermissions(
   granted: readonly GrantedPermission[],
   requests: readonly PermissionRequest[],
@@ -24,7 +23,9 @@ export function unusedPermissions(
   return granted.filter((permission) => !requests.some((request) => uses(request, permission)));
 }
 
-/** Whether a permission is what a request takes; a request about no object in particular takes none for a name. */
+/**
+ * Whether a request needs a permission. A request without an object name uses no permission that is limited to names.
+ */
 function uses(request: PermissionRequest, permission: GrantedPermission): boolean {
   return (
     request.user === `${ACCOUNT_PREFIX}${permission.account}` &&
@@ -39,7 +40,7 @@ function isOf(resource: string, granted: string): boolean {
   return granted.startsWith('*') ? resource.endsWith(granted.slice(1)) : resource === granted;
 }
 
-/** One line for people. */
+/** Formats a permission in one line. */
 export function formatPermission({
   account,
   role,

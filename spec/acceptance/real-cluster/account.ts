@@ -1,8 +1,8 @@
-/** What of a run was as in any cluster and what was not, on one screen. */
+/** Summarizes what of a run was like a real cluster and what was not, on one screen. */
 export function accountOf(facts: {
-  /** As it says itself. */
+  /** As reported by the API server. */
   readonly apiServerVersion: string;
-  /** Where the control plane's programs came from. */
+  /** Source of the control plane's programs. */
   readonly origin: string;
   readonly isConfined: boolean;
 }): string {

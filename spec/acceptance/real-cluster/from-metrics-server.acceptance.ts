@@ -9,7 +9,7 @@ const IMAGE = 'registry.example/metrics-server:v0.1.0';
 const DEPLOYMENT = 'deployment/metrics-server';
 const IN_ITS_NAMESPACE = '--namespace=kube-system';
 
-// One story in the order of docs/tasks/migrate-from-metrics-server.md: each step finds what the steps before it left.
+// The steps follow docs/tasks/migrate-from-metrics-server.md and build on each other.
 describe('a cluster that has the reference, on a real API server', function () {
   this.timeout(300_000);
   this.bail(true);
@@ -49,7 +49,7 @@ describe('a cluster that has the reference, on a real API server', function () {
       const url = `https://127.0.0.1:${cluster.port}${path}`;
       return (await requestHttps(url, { rejectUnauthorized: false })).status;
     };
-    // Probes come as nobody, whom Kubernetes' role system:public-info-viewer lets ask for /livez and /readyz.
+    // Probes are anonymous: the role system:public-info-viewer allows /livez and /readyz.
     expect(await ask('/livez')).to.equal(200);
     expect(await ask('/metrics')).to.equal(200);
     await cluster.until(
@@ -89,9 +89,9 @@ describe('a cluster that has the reference, on a real API server', function () {
     await cluster.run('set', 'image', DEPLOYMENT, `metrics-server=${IMAGE}`, IN_ITS_NAMESPACE);
   }
 
-  /** What kubelets were asked for by a server that runs as the Deployment says now, and whether it was allowed. */
+  /** Requests of the currently deployed server to kubelets, and whether they were allowed. */
   async function asked(): Promise<readonly string[]> {
-    await cluster.stopServer(); // else it may scrape once more, in its own way
+    await cluster.stopServer(); // otherwise it may scrape once more with the old settings
     const earlier = cluster.nodes.decisions.length;
     await cluster.startServer(serverContainer([await cluster.deployment()]));
     await cluster.untilServed({ pods: 1 });

@@ -7,7 +7,7 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { BuiltImage } from '../image/build-image.ts';
 
-/** What of a Deployment's container matters to a process. */
+/** The fields of a Deployment's container that apply to a process. */
 export interface ServerContainer {
   readonly args: readonly string[];
   readonly securityContext: { readonly runAsUser: number; readonly runAsGroup?: number };
@@ -16,7 +16,7 @@ export interface ServerContainer {
 const CONFINE = fileURLToPath(new URL('../image/confine.sh', import.meta.url));
 const NAMESPACE = 'kube-system';
 
-/** Whether this machine lets us confine a process as the manifest asks. */
+/** Whether this machine can apply the manifest's security context to a process. */
 export async function canConfine(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   const unshare = await findProgram('unshare');
@@ -26,10 +26,10 @@ export async function canConfine(): Promise<boolean> {
 }
 
 /**
- * Starts the image's program as the kubelet would start the container: with its arguments, its user, and its service
- * account's token, which the API server issues. Two flags are added, since no pod has an address here: where to listen.
+ * Starts the image's program as the kubelet would: with the container's arguments, its user, and a service account
+ * token from the API server. Adds two flags for the listen address, because pods have no addresses here.
  *
- * @param folder of its own; holds what it may write
+ * @param folder exclusive to this process; contains everything that it may write
  */
 export async function startInstalledServer(
   controlPlane: ControlPlane,
@@ -65,7 +65,7 @@ export async function startInstalledServer(
   await chown(scratch, runAsUser, runAsGroup);
   const root = join(folder, 'root');
   await mkdir(root, { recursive: true });
-  const node = join(folder, 'node'); // a checkout may be where nobody else can read
+  const node = join(folder, 'node'); // other users may be unable to read the checkout
   await copyFile(process.execPath, node);
   const places = [root, image.root, node, scratch, account].map((place) => resolve(place));
   return new SpawnedProgram(
@@ -82,7 +82,7 @@ export async function startInstalledServer(
   );
 }
 
-/** A token that the API server issues to a service account, as it does for pods. */
+/** Requests a service account token from the API server, as the kubelet does for pods. */
 export async function issueToken(
   { client }: ControlPlane,
   account: string,

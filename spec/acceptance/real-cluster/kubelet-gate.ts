@@ -3,18 +3,18 @@ import type { ResourceRequest } from '#simulator/access/rbac.ts';
 import type { KubeletGate } from '#simulator/kubelet/kubelet-access.ts';
 import type { ControlPlaneClient } from '../control-plane/control-plane-client.ts';
 
-/** One decision that a kubelet got from the API server. */
+/** One authorization decision of the API server for a kubelet. */
 export interface KubeletAccess {
   readonly username: string;
   readonly verb: string;
-  /** Of the node, such as `stats`. */
+  /** Subresource of the node, such as `stats`. */
   readonly subresource: string;
   readonly isAllowed: boolean;
 }
 
 /**
- * Decides for simulated kubelets as a real kubelet does: by TokenReview and SubjectAccessReview of a real API server,
- * under a node's identity, and again for each request.
+ * Authorizes requests to simulated kubelets as a real kubelet does: by TokenReview and SubjectAccessReview on a real
+ * API server, under a node's identity, for each request.
  */
 export class ReviewingGate implements KubeletGate {
   readonly #client: ControlPlaneClient;

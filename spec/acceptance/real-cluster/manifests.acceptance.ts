@@ -26,7 +26,7 @@ const FOLDERS = [
   ...['autoscaler-doctor', 'autoscaler-doctor-scaled-objects'],
 ];
 
-/** One for each of the chart's branches. */
+/** One set of values for each branch of the chart. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'its defaults': {},
   'a disruption budget, three replicas and a schedule': {
@@ -79,7 +79,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'the doctor': { doctor: { enabled: true } },
 };
 
-/** The same of the autoscaler's chart. */
+/** Like {@link VALUES}, for the autoscaler's chart. */
 const AUTOSCALER_VALUES: typeof VALUES = {
   'its defaults': {},
   'every controller, the doctor, Prometheus and Grafana': {
@@ -121,7 +121,7 @@ describe('the manifests, judged by a real API server', function () {
   before(async () => {
     controlPlane = await ControlPlane.start(await needBinaries());
     kubectl = new Kubectl(await findKubectl(), controlPlane.kubeconfig);
-    // Stand-ins without a schema: of these kinds the API server judges no more than metadata.
+    // Stand-ins without a schema: the API server validates only the metadata of these kinds.
     await apply(
       customKind('certificates', 'Certificate', 'cert-manager.io', 'v1'),
       customKind('issuers', 'Issuer', 'cert-manager.io', 'v1'),
@@ -169,7 +169,7 @@ describe('the manifests, judged by a real API server', function () {
     await helm('install', ...values);
     await run('wait', '--for=condition=Established', crd);
     await run('apply', '--filename', await write([CRON_HPA]));
-    // As an older release may have left it.
+    // A state that an older release may have left.
     await run('patch', crd, '--type=merge', '--patch={"spec":{"names":{"shortNames":["old"]}}}');
     expect(await run('get', crd, shortNames)).to.equal('["old"]');
     await helm('upgrade', ...values, ...(await byForce()));
@@ -186,7 +186,7 @@ describe('the manifests, judged by a real API server', function () {
     expect(await run('get', 'cronhorizontalpodautoscalers', '--all-namespaces', '--output=name')).to.include(
       'web',
     );
-    await helm('install', ...values); // what stayed is taken over by the next
+    await helm('install', ...values); // the next release adopts the remaining objects
     await helm('uninstall', 'autoscaler', '--namespace=kube-system');
   });
 
@@ -195,7 +195,7 @@ describe('the manifests, judged by a real API server', function () {
       tls: { type: 'helm' },
       podDisruptionBudget: { enabled: true, minAvailable: 1 },
     });
-    // Kubernetes 1.20 breaks at a server-side apply of an APIService, which is what Helm 4 does unless told otherwise.
+    // Kubernetes 1.20 fails on server-side apply of an APIService, which is the default of Helm 4.
     const { stdout: version } = await runToEnd(await findHelm(), ['version', '--short'], 10_000);
     const byClient = version.startsWith('v3') ? [] : ['--server-side=false'];
     await helm('install', ...values, ...byClient);
@@ -235,7 +235,9 @@ describe('the manifests, judged by a real API server', function () {
     return stdout;
   }
 
-  /** Helm asks the server what it serves and has, and renders; what it makes of that can then be judged object by object. */
+  /**
+   * Renders a chart. Helm queries the server's versions and objects; the result can then be validated object by object.
+   */
   async function rendered(chart: readonly string[]): Promise<readonly ManifestObject[]> {
     const { manifest, hooks = [] } = JSON.parse(
       await helm('install', '--dry-run=server', '--output=json', ...chart),
@@ -259,7 +261,7 @@ describe('the manifests, judged by a real API server', function () {
     await run('wait', '--for=condition=Established', 'crd', '--all');
   }
 
-  /** @returns a file that holds an object, or a list of them */
+  /** @returns the path of a file with an object, or a list of objects */
   async function write(content: object): Promise<string> {
     const path = join(controlPlane.folder, `written-${++written}.json`);
     const object = Array.isArray(content) ? { apiVersion: 'v1', kind: 'List', items: content } : content;
@@ -268,8 +270,8 @@ describe('the manifests, judged by a real API server', function () {
   }
 
   /**
-   * Has the API server do everything that it does at a creation, except for storing it. Namespaces are created: a dry run of
-   * what is in one needs it.
+   * Validates objects by a server-side dry run of kubectl apply. Namespaces are created, because a dry run of their
+   * contents requires them.
    */
   async function judge(objects: readonly ManifestObject[]): Promise<void> {
     const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
@@ -278,8 +280,8 @@ describe('the manifests, judged by a real API server', function () {
   }
 
   /**
-   * A disruption budget in the version that the server has, which is too old for policy/v1, or too new for policy/v1beta1:
-   * what ours say is the same in both. Everything else as it is.
+   * Converts a PodDisruptionBudget to the served version, policy/v1 or policy/v1beta1, which are equal in the fields
+   * that ours use. Returns other objects unchanged.
    */
   async function asServed(object: ManifestObject): Promise<ManifestObject> {
     if (object.kind !== 'PodDisruptionBudget') return object;
@@ -289,7 +291,7 @@ describe('the manifests, judged by a real API server', function () {
   }
 });
 
-/** Where the API server is Kubernetes 1.20, no APIService may be applied by the server, which is what Helm 4 does. */
+/** Kubernetes 1.20 fails on server-side apply of an APIService, which is the default of Helm 4. */
 const WITHOUT_API_SERVICES = { metricsApis: { custom: { enabled: false }, external: { enabled: false } } };
 
 const OF_RELEASE = 'app.kubernetes.io/instance=autoscaler';
@@ -304,7 +306,7 @@ const CRON_HPA = {
   },
 };
 
-/** Helm 4 applies by the server, to which a field that somebody else has set is a conflict. */
+/** Helm 4 uses server-side apply, in which a field of another manager is a conflict. */
 async function byForce(): Promise<readonly string[]> {
   const { stdout: version } = await runToEnd(await findHelm(), ['version', '--short'], 10_000);
   return version.startsWith('v3') ? [] : ['--force-conflicts'];

@@ -14,7 +14,7 @@ const METRICS = '/apis/metrics.k8s.io/v1beta1';
 const CONFIG_MAP = 'extension-apiserver-authentication';
 const MEBIBYTE = 2 ** 20;
 
-// One story in the order of an installation: each step finds what the steps before it left.
+// The steps follow the installation and build on each other.
 describe('metrics-server, installed on a real API server', function () {
   this.timeout(300_000);
   this.bail(true);
@@ -106,7 +106,7 @@ describe('metrics-server, installed on a real API server', function () {
       await issueToken(cluster.controlPlane, 'stranger', 'default'),
     ];
     const pods = `${METRICS}/namespaces/default/pods`;
-    // The role `view` has the metrics by aggregation, which is a controller's work.
+    // The role `view` gets the metrics by aggregation, which a controller performs.
     await cluster.until(
       () => ask(pods, viewer),
       (status) => status === 200,
@@ -157,7 +157,7 @@ describe('metrics-server, installed on a real API server', function () {
     cluster.pods.setWork('web', { cpuMillicores: 200, memoryBytes: 24 * MEBIBYTE });
     await cluster.until(replicas, ({ wanted, ready }) => wanted === 4 && ready === 4, 180_000);
     cluster.pods.setWork('web', { cpuMillicores: 20, memoryBytes: 24 * MEBIBYTE });
-    // Nothing is scaled down while one of the metrics, CPU or memory, cannot be read.
+    // The HPA controller does not scale down while one of the metrics, CPU or memory, is unavailable.
     await cluster.until(replicas, ({ wanted, ready }) => wanted === 1 && ready === 1, 180_000);
   });
 
@@ -182,7 +182,7 @@ describe('metrics-server, installed on a real API server', function () {
   });
 
   it('uses every verb that its roles give it, wants no other, and is refused nothing', async () => {
-    // The server has ended, and with it its watches: only then are they in the audit log.
+    // Watches are logged when they end, which is when the server ends.
     const asked = (await cluster.controlPlane.auditEvents()).filter(({ user }) => user === SERVER_USER);
     expect(asked.filter(({ status }) => status >= 400)).to.deep.equal([]);
     const decided = cluster.nodes.decisions.filter(({ username }) => username === SERVER_USER);
@@ -199,14 +199,14 @@ describe('metrics-server, installed on a real API server', function () {
         name: CONFIG_MAP,
       });
     }
-    // Kubernetes' own roles say what may be done with these: the config map by its name, and reviews.
+    // Kubernetes' own roles grant these: the config map by its name, and reviews.
     const others = [...used].filter((one) => !/ configmaps$|reviews\./.test(one));
     expect(others).to.have.members(await grantsOf('system:metrics-server'));
     expect(used).to.include('create tokenreviews.authentication.k8s.io');
     expect(used).to.include('create subjectaccessreviews.authorization.k8s.io');
   });
 
-  /** Each verb of each resource that a role grants. */
+  /** Verbs of each resource that a role grants. */
   async function grantsOf(role: string): Promise<readonly string[]> {
     const { rules } = await cluster.controlPlane.client.get<Role>(
       `/apis/rbac.authorization.k8s.io/v1/clusterroles/${role}`,
@@ -231,7 +231,7 @@ interface Scaled {
   readonly status: { readonly readyReplicas?: number };
 }
 
-/** What a kubelet without a summary responds: 404 in place of every JSON. */
+/** Response of a kubelet without the summary API: 404 for all JSON paths. */
 const NO_SUMMARY: Fault = {
   change: (response) =>
     response.headers['Content-Type'] === 'application/json'
@@ -239,7 +239,7 @@ const NO_SUMMARY: Fault = {
       : response,
 };
 
-/** The least that scales: half of what each pod requests. */
+/** The lowest load that scales: half of the pods' requests. */
 const AUTOSCALER = {
   kind: 'HorizontalPodAutoscaler',
   metadata: { name: 'web', namespace: 'default' },
@@ -260,7 +260,7 @@ const AUTOSCALER = {
   },
 };
 
-/** The words of each line of a table. */
+/** Words of each line of a table. */
 function rows(table: string): readonly (readonly string[])[] {
   return table
     .trim()

@@ -6,9 +6,9 @@ import type { SimulatedNodes, Usage } from './simulated-nodes.ts';
 const PERIOD_MS = 250;
 
 /**
- * Stands in for scheduler and kubelets in one namespace of a real control plane: binds its pods to the simulated nodes
- * in turn, says that they run and are ready, and deletes for good what is to be deleted. Containers never start; the
- * simulated machines use CPU and memory in their stead, each pod its equal share of what its app has to do.
+ * Acts as scheduler and kubelets in one namespace of a real control plane: binds pods to the simulated nodes round
+ * robin, marks them as running and ready, and completes deletions. No containers run; the simulated machines report CPU
+ * and memory usage in their place, with an equal share of the app's load for each pod.
  */
 export class PodAgent implements AsyncDisposable {
   readonly #client: ControlPlaneClient;
@@ -34,13 +34,15 @@ export class PodAgent implements AsyncDisposable {
     });
   }
 
-  /** Divides CPU among the pods with the label `app` of this value, now and as they come and go; memory each has. */
+  /**
+   * Divides CPU among the current and future pods with this value of the label `app`; each pod uses the full memory.
+   */
   setWork(app: string, work: Usage): void {
     this.#work.set(app, work);
     this.#divide();
   }
 
-  /** Why it has given up, if it has. */
+  /** Error that stopped the agent, if any. */
   get failure(): Error | undefined {
     return this.#failure;
   }

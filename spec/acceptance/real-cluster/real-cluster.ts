@@ -13,7 +13,6 @@ import { canConfine, type ServerContainer, startInstalledServer } from './instal
 import { PodAgent } from './pod-agent.ts';
 import { SimulatedNodes } from './simulated-nodes.ts';
 
-/** What a cluster is made of. */
 interface Parts {
   readonly controlPlane: ControlPlane;
   readonly nodes: SimulatedNodes;
@@ -26,15 +25,18 @@ interface Parts {
 
 const NODES = 3;
 
-/** A real control plane with simulated nodes, where the manifests can be applied and the server be run as they say. */
+/**
+ * A real control plane with simulated nodes, on which the manifests can be applied and the server can run as they
+ * specify.
+ */
 export class RealCluster implements AsyncDisposable {
   readonly controlPlane: ControlPlane;
   readonly nodes: SimulatedNodes;
-  /** Those of the namespace `default`. */
+  /** Agent of the namespace `default`. */
   readonly pods: PodAgent;
   readonly image: BuiltImage;
   readonly kubectl: Kubectl;
-  /** Where the server listens on 127.0.0.1. */
+  /** Port of the server on 127.0.0.1. */
   readonly port: number;
   /** Whether the server runs under the manifest's security context. */
   readonly isConfined: boolean;
@@ -65,13 +67,12 @@ export class RealCluster implements AsyncDisposable {
     return new RealCluster(parts, starting.move());
   }
 
-  /** The server's process. */
   get server(): SpawnedProgram {
     if (!this.#server) throw new Error('The server has not been started');
     return this.#server;
   }
 
-  /** Runs the server as the container of a Deployment says, in place of the one that ran before. */
+  /** Starts the server as a Deployment's container specifies, in place of the previous process. */
   async startServer(container: ServerContainer): Promise<void> {
     await this.stopServer();
     const { controlPlane, image, port, isConfined } = this;
@@ -81,13 +82,13 @@ export class RealCluster implements AsyncDisposable {
     await this.#server.line(/Serving/, 30_000);
   }
 
-  /** The server's Deployment, as the API server has it now. */
+  /** Current Deployment of the server, from the API server. */
   async deployment(): Promise<ManifestObject> {
     const path = '/apis/apps/v1/namespaces/kube-system/deployments/metrics-server';
     return await this.controlPlane.client.get<ManifestObject>(path);
   }
 
-  /** Sends those who call the installed Service to this machine, as there are no pods that they could be sent to. */
+  /** Routes the installed Service to this machine, because there are no pods. */
   async exposeServer(): Promise<void> {
     const service = ['metrics-server', '--namespace=kube-system'];
     await this.run('delete', 'service', ...service);
@@ -96,7 +97,7 @@ export class RealCluster implements AsyncDisposable {
     await this.run('patch', 'apiservice', 'v1beta1.metrics.k8s.io', '--type=merge', `--patch=${patch}`);
   }
 
-  /** Waits until the API server hands out metrics of every node, and of so many pods. */
+  /** Waits until the API server serves metrics of every node and of this number of pods. */
   async untilServed({ pods }: { readonly pods: number }): Promise<void> {
     const metrics = '/apis/metrics.k8s.io/v1beta1';
     for (const [kind, count] of Object.entries({ nodes: NODES, pods })) {
@@ -116,8 +117,8 @@ export class RealCluster implements AsyncDisposable {
   /**
    * Runs kubectl.
    *
-   * @returns what it printed
-   * @throws Error with its complaint
+   * @returns standard output
+   * @throws Error with kubectl's error message
    */
   async run(...args: readonly string[]): Promise<string> {
     const { stdout, stderr, exitStatus } = await this.kubectl.run(args, 60_000);
@@ -126,7 +127,7 @@ export class RealCluster implements AsyncDisposable {
   }
 
   /**
-   * Writes an object down for kubectl.
+   * Writes an object to a file for kubectl.
    *
    * @returns the path of the file
    */
@@ -136,7 +137,11 @@ export class RealCluster implements AsyncDisposable {
     return path;
   }
 
-  /** Asks until the response is as wanted, and fails with the last one if it is not in time. */
+  /**
+   * Polls until the response is as desired.
+   *
+   * @throws Error with the last response after `timeoutMs`
+   */
   async until<T>(ask: () => Promise<T>, isWanted: (response: T) => boolean, timeoutMs: number): Promise<T> {
     const deadlineMs = Date.now() + timeoutMs;
     for (;;) {

@@ -1,4 +1,4 @@
-/** Where the reference's manifests take its image from. */
+/** Image in the reference's manifests. */
 export const REFERENCE_IMAGE = 'registry.k8s.io/metrics-server/metrics-server:v0.8.0';
 
 const place = { name: 'metrics-server', namespace: 'kube-system' };
@@ -28,7 +28,7 @@ const probe = (path: string, times: object) => ({
   ...times,
 });
 
-/** What metrics-server v0.8's components.yaml installs. */
+/** Objects of metrics-server v0.8's components.yaml. */
 export const REFERENCE_MANIFESTS = {
   apiVersion: 'v1',
   kind: 'List',

@@ -11,11 +11,11 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { type KubeletAccess, ReviewingGate } from './kubelet-gate.ts';
 
 /**
- * Nodes of a real control plane: their objects are real, their machines and kubelets are the simulator's. What runs on
- * them is what {@link SimulatedNodes.mirror} says.
+ * Nodes of a real control plane with real objects, and with the simulator's machines and kubelets. They run only pods
+ * passed to {@link SimulatedNodes.mirror}.
  */
 export class SimulatedNodes implements AsyncDisposable {
-  /** What kubelets were asked for and what the API server decided, in order. */
+  /** Requests to kubelets with the API server's decisions, in order. */
   readonly decisions: KubeletAccess[] = [];
   readonly truth: Truth;
   readonly #store = new ObjectStore(systemClock);
@@ -44,7 +44,7 @@ export class SimulatedNodes implements AsyncDisposable {
     this.truth = new Truth(systemClock, () => [...this.#fleet.values()].map(({ machine }) => machine));
   }
 
-  /** Starts kubelets, and registers their nodes as kubelets do. */
+  /** Starts kubelets and registers their nodes. */
   static async start(controlPlane: ControlPlane, count: number): Promise<SimulatedNodes> {
     const nodes = new SimulatedNodes(controlPlane);
     for (let ordinal = 1; ordinal <= count; ordinal++) {
@@ -55,12 +55,12 @@ export class SimulatedNodes implements AsyncDisposable {
     return nodes;
   }
 
-  /** All of them, in the order of their names. */
+  /** All nodes, sorted by name. */
   get all(): readonly SimulatedNode[] {
     return [...this.#fleet.values()];
   }
 
-  /** Runs a pod of the real API server on its node's machine, from now on. */
+  /** Runs a pod of the real API server on its node's simulated machine. */
   mirror({ kind, apiVersion, metadata, spec }: KubernetesObject): void {
     const { name, namespace, uid, labels } = metadata;
     const pod: NewObject = {
@@ -73,12 +73,12 @@ export class SimulatedNodes implements AsyncDisposable {
     this.#store.create('pods', pod);
   }
 
-  /** Ends a pod that was mirrored. */
+  /** Ends a mirrored pod. */
   end(namespace: string, name: string): void {
     this.#store.delete('pods', namespace, name);
   }
 
-  /** Gives every container of a pod another load from now on. */
+  /** Sets the usage of every container of a pod. */
   setLoad(pod: { readonly namespace: string; readonly name: string }, usage: Usage): void {
     for (const container of this.truth.pod(pod.namespace, pod.name).containers) {
       container.changeLoad(steadyLoad(usage.cpuMillicores, usage.memoryBytes), systemClock.monotonicMs());
@@ -97,11 +97,11 @@ export class SimulatedNodes implements AsyncDisposable {
   }
 }
 
-/** What one container uses. */
+/** Usage of one container. */
 export interface Usage {
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
 }
 
-/** Bare nodes: pods come from the real API server alone. */
+/** Nodes without pods: all pods are from the real API server. */
 const SCENARIO = parseScenario({ nodes: 0, podsPerNode: 0 });

@@ -1,7 +1,7 @@
 import type { RequestStep } from './request-step.ts';
 import { applied, WIDGETS_PATH } from './step-bodies.ts';
 
-/** Server-side apply: conflicts, force, fields that go, and what is empty. */
+/** Server-side apply: conflicts, force, removed fields and empty values. */
 export const APPLYING: readonly RequestStep[] = [
   {
     name: 'apply what is not there',

@@ -1,7 +1,7 @@
 import type { RequestStep } from './request-step.ts';
 import { WIDGETS_PATH, widget } from './step-bodies.ts';
 
-/** Updates and patches of each type, conflicts, the subresources `status` and `scale`. */
+/** Updates and all patch types, conflicts, and the subresources `status` and `scale`. */
 export const CHANGING: readonly RequestStep[] = [
   {
     name: 'update',

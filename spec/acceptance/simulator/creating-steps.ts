@@ -1,7 +1,7 @@
 import type { RequestStep } from './request-step.ts';
 import { WIDGETS_PATH, widget } from './step-bodies.ts';
 
-/** What is taken as a new object, what is made of it, and what is refused. */
+/** Creation: accepted objects, defaulting and rejected objects. */
 export const CREATING: readonly RequestStep[] = [
   {
     name: 'create',
@@ -32,7 +32,7 @@ export const CREATING: readonly RequestStep[] = [
     body: widget('b', undefined, { resourceVersion: '1' }),
   },
   {
-    // One violation each, for the real server names several in an order that differs from run to run.
+    // One violation per step, because the real server lists several in varying order.
     name: 'create with a value that is not listed',
     method: 'POST',
     path: WIDGETS_PATH,

@@ -1,7 +1,7 @@
 import type { RequestStep } from './request-step.ts';
 import { HPAS } from './step-bodies.ts';
 
-/** With the version that the API server has: v2 since Kubernetes 1.23, v2beta2 before 1.26. */
+/** In the served version: v2 since Kubernetes 1.23, v2beta2 before. */
 const V2 = HPAS.replace('/v1/', '/{{hpaVersion}}/');
 const selector = { matchLabels: { a: 'b' } };
 const service = { kind: 'Service', name: 's', apiVersion: 'v1' };
@@ -18,7 +18,7 @@ const METRICS = [
   { type: 'External', external: { metric: { name: 'e2' }, target: average } },
 ];
 
-/** An HPA of which the oldest version has annotations for nearly everything. */
+/** An HPA for which v1 stores most fields in annotations. */
 export const HPA_VERSIONS: readonly RequestStep[] = [
   {
     name: 'create an HPA by metrics of all kinds',

@@ -4,15 +4,15 @@ const BY_KEYS =
   'Kubernetes 1.20 applies a list of a custom resource as a whole, the simulator and later versions by its keys';
 const BAD_BODY = 'The simulator responds with 400 to a body of another kind, Kubernetes with 422';
 
-/** The steps that the simulator answers otherwise than kube-apiserver, and why that stays. */
+/** Steps to which the simulator responds differently from kube-apiserver, and why the difference remains. */
 export interface KnownDifferences {
-  /** By the name of the step. */
+  /** Reasons by name of the step. */
   readonly reasons: ReadonlyMap<string, string>;
-  /** The steps whose status differs, too. */
+  /** Steps for which the status differs, too. */
   readonly otherStatus: ReadonlySet<string>;
 }
 
-/** The differences from a version; compared were 1.20.2 and 1.36.2. */
+/** Differences from a Kubernetes version. Compared with 1.20.2 and 1.36.2. */
 export function knownDifferences(kubernetesMinor: number): KnownDifferences {
   const isOld = kubernetesMinor < 23;
   return {
@@ -54,7 +54,7 @@ const BOTH: readonly (readonly [string, string])[] = [
   ['delete another of that name', IN_OTHER_WORDS],
 ];
 
-/** From 1.20.2 alone. */
+/** Differences from 1.20.2 only. */
 const OLD: readonly (readonly [string, string])[] = [
   ['create a repeated key of a list', IN_OTHER_WORDS],
   ['apply as another', BY_KEYS],
@@ -74,7 +74,7 @@ const OLD: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** From 1.36.2 alone. */
+/** Differences from 1.36.2 only. */
 const NEW: readonly (readonly [string, string])[] = [
   ['apply another version', IN_OTHER_WORDS],
   [

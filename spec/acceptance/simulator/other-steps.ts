@@ -2,7 +2,7 @@ import { HPA_VERSIONS } from './hpa-steps.ts';
 import type { RequestStep } from './request-step.ts';
 import { CONFIG_MAPS, configMap, HPAS, TABLE, WIDGETS_PATH } from './step-bodies.ts';
 
-/** Built-in kinds, which are decoded before they are judged. */
+/** Built-in kinds, which are decoded before validation. */
 export const BUILT_IN: readonly RequestStep[] = [
   { name: 'create a ConfigMap', method: 'POST', path: CONFIG_MAPS, body: configMap('m', { a: '1' }) },
   {
@@ -64,7 +64,7 @@ export const BUILT_IN: readonly RequestStep[] = [
   },
 ];
 
-/** Watches from a version, by label, as tables. */
+/** Watches from a resource version, by label, and as tables. */
 export const WATCHING: readonly RequestStep[] = [
   {
     name: 'list for a watch',
@@ -103,7 +103,7 @@ export const WATCHING: readonly RequestStep[] = [
   },
 ];
 
-/** Finalizers, preconditions, collections. */
+/** Finalizers, preconditions and collections. */
 export const DELETING: readonly RequestStep[] = [
   {
     name: 'add a finalizer',

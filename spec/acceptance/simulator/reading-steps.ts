@@ -3,7 +3,7 @@ import { TABLE, WIDGETS_PATH } from './step-bodies.ts';
 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
-/** One object, lists by page and selector, tables, metadata alone, and discovery. */
+/** Gets, lists by page and selector, tables, metadata only, and discovery. */
 export const READING: readonly RequestStep[] = [
   { name: 'get', method: 'GET', path: `${WIDGETS_PATH}/a` },
   { name: 'get nothing', method: 'GET', path: `${WIDGETS_PATH}/none` },

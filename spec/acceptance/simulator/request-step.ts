@@ -1,25 +1,25 @@
 import type { PATCH_TYPES } from '#spec/support/plain-client.ts';
 
-/** One request of a series that is sent to two API servers. */
+/** A request that is sent to two API servers. */
 export interface RequestStep {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** May hold `{{VARIABLE}}`, as bodies may. */
+  /** May contain `{{VARIABLE}}`, like bodies. */
   readonly path: string;
   readonly body?: unknown;
   readonly patch?: keyof typeof PATCH_TYPES;
   readonly accept?: string;
-  /** Variables that later steps use, by where they are found in the response. */
+  /** Variables for later steps, each with its path in the response. */
   readonly keep?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a server sent, without what differs from run to run. */
+/** A response without values that differ between runs. */
 export interface StepResult {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Sends one request, as an administrator. */
+/** Sends a request as administrator. */
 export type SendRequest = (request: {
   readonly method: string;
   readonly path: string;

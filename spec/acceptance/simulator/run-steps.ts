@@ -2,7 +2,7 @@ import { PATCH_TYPES } from '#spec/support/plain-client.ts';
 import type { RequestStep, SendRequest, StepResult } from './request-step.ts';
 
 /**
- * Sends one request after the other, and returns the responses by the names of the steps.
+ * Sends the requests in order, and returns the responses by step name.
  *
  * @param variables values for `{{VARIABLE}}` in paths and bodies
  */
@@ -52,8 +52,9 @@ function filled(text: string, kept: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Links went with 1.20. Who manages which field is not compared: 1.20 takes the lists of custom resources as wholes, and tells maps beside
- * their fields; what follows from it, conflicts and fields that go, is. Columns are described in more words than the simulator has.
+ * Fields that are not compared. `selfLink` was removed in 1.20. In `managedFields`, 1.20 treats lists of custom
+ * resources as atomic, and lists maps in addition to their fields; the effects (conflicts, removed fields) are
+ * compared. Descriptions of columns are shorter in the simulator.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set(['selfLink', 'managedFields', 'description']);
 
@@ -66,7 +67,10 @@ const BY_CHANCE: Readonly<Record<string, string>> = {
   continue: 'TOKEN',
 };
 
-/** The same without what no two servers have in common: times, UIDs, versions, tokens, and the ends of generated names. */
+/**
+ * Removes values that differ between any two servers: times, UIDs, resource versions, tokens, and suffixes of generated
+ * names.
+ */
 function withoutChance(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => withoutChance(item));

@@ -52,7 +52,7 @@ describe("the simulator's API server, beside a real one", function () {
   });
 });
 
-/** The steps, once the kind is served that they are about. */
+/** Creates the definition, and returns the other steps when its kind is served. */
 async function defined(send: SendRequest): Promise<readonly RequestStep[]> {
   await runSteps([DEFINE], send);
   const served = {
@@ -65,7 +65,7 @@ async function defined(send: SendRequest): Promise<readonly RequestStep[]> {
     if (result?.status === 200) break;
     await sleep(100);
   }
-  await sleep(2_000); // at first the API server goes on to respond with 404 now and then
+  await sleep(2_000); // at first the API server still returns 404 for some requests
   return STEPS;
 }
 

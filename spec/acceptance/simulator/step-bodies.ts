@@ -1,13 +1,13 @@
-/** Where most steps go. */
+/** Used by most steps. */
 export const WIDGETS_PATH = '/apis/example.com/v1/namespaces/default/widgets';
-/** Where a built-in kind without a schema of its own is. */
+/** A built-in kind without a schema. */
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-/** Where a built-in kind with rules is. */
+/** A built-in kind with validation rules. */
 export const HPAS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
-/** As kubectl asks for what it prints. */
+/** Accept header of `kubectl get`. */
 export const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
-/** A custom resource, as it is created. */
+/** A custom resource for a create request. */
 export const widget = (name: string, spec: object = { colour: 'red' }, metadata: object = {}) => ({
   apiVersion: 'example.com/v1',
   kind: 'Widget',
@@ -15,7 +15,7 @@ export const widget = (name: string, spec: object = { colour: 'red' }, metadata:
   spec,
 });
 
-/** One, as it is applied. */
+/** A custom resource for an apply request. */
 export const applied = (name: string, fields: object) => ({
   apiVersion: 'example.com/v1',
   kind: 'Widget',
@@ -23,7 +23,7 @@ export const applied = (name: string, fields: object) => ({
   ...fields,
 });
 
-/** A built-in object. */
+/** A built-in object for a create request. */
 export const configMap = (name: string, data: object, metadata: object = {}) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',

@@ -8,7 +8,7 @@ import type { RequestStep } from './request-step.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** The kind that other specs have, too, with a list in its status that is replaced as a whole. */
+/** The kind of other specs, with an atomic list added to its status. */
 function widgetsWithHistory(): unknown {
   const definition = JSON.parse(JSON.stringify(WIDGETS));
   definition.spec.versions[0].schema.openAPIV3Schema.properties.status.properties.history = {
@@ -18,7 +18,7 @@ function widgetsWithHistory(): unknown {
   return definition;
 }
 
-/** Makes the kind that most other steps are about. It takes a moment until it is served. */
+/** Creates the definition of the kind that most steps use. The kind is served after a short delay. */
 export const DEFINE: RequestStep = {
   name: 'define a kind',
   method: 'POST',
@@ -26,7 +26,7 @@ export const DEFINE: RequestStep = {
   body: widgetsWithHistory(),
 };
 
-/** What both API servers are asked, in this order. */
+/** Steps for both API servers, in order. */
 export const STEPS: readonly RequestStep[] = [
   ...CREATING,
   ...READING,

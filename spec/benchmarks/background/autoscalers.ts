@@ -11,13 +11,13 @@ import { pace } from './pace.ts';
 const AUTOSCALERS = 500;
 /** The controller's --horizontal-pod-autoscaler-sync-period. */
 const SYNC_PERIOD_MS = 15_000;
-/** As few as an API server keeps. */
+/** The minimum that an API server keeps open. */
 const CONNECTIONS = 2;
 const EVERY_MS = SYNC_PERIOD_MS / AUTOSCALERS;
 
 /**
- * Autoscalers that each ask for the pods of an app once in a sync period, spread evenly over it: in protobuf,
- * compressed, as their service account, in the way that it comes through the aggregator.
+ * Autoscalers that request the pods of one app each per sync period, evenly distributed over the period: in protobuf,
+ * compressed, under their service account, in the form that the aggregator proxies.
  */
 export const AUTOSCALER_LOAD: BackgroundLoad = {
   name: 'hpa',

@@ -1,31 +1,30 @@
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import type { Target } from '../targets.ts';
 
-/** Something that goes on in a cluster while its metrics are scraped. */
+/** Activity in a cluster during scraping. */
 export interface BackgroundLoad {
-  /** By which it is chosen. */
+  /** Name on the command line. */
   readonly name: string;
   readonly what: string;
-  /** Does what is not to be measured: connects, and learns what there is. */
+  /** Performs the unmeasured setup: connects, and discovers objects. */
   prepare(place: LoadPlace): Promise<PreparedLoad>;
 }
 
-/** A load that can begin at once. */
+/** A load that is ready to start. */
 export interface PreparedLoad extends AsyncDisposable {
-  /** Goes on for `forMs`, and until everything that was asked has its response. */
+  /** Runs for `forMs`, and until all responses have arrived. */
   run(forMs: number): Promise<LoadOutcome>;
 }
 
-/** Where a load goes on. */
+/** Servers and objects that a load uses. */
 export interface LoadPlace {
   readonly system: SimulatedSystem;
-  /** One for each app. */
+  /** One per app. */
   readonly targets: readonly Target[];
 }
 
-/** What was done. */
 export interface LoadOutcome {
   readonly requests: number;
-  /** How long the measured server's responses took; empty where it was asked nothing. */
+  /** Latencies of the measured server's responses; empty if the load sends no requests. */
   readonly latenciesMs: readonly number[];
 }

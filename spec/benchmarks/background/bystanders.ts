@@ -7,17 +7,17 @@ import { quantile } from '../quantile.ts';
 import { pace } from './pace.ts';
 import { type Buckets, bucketsIn, quantileOfBuckets } from './scrape-buckets.ts';
 
-/** What others notice of a load. */
+/** Effect of a load on other clients. */
 export interface Noticed {
-  /** Of a probe that asks whether the server is alive. */
+  /** Latency of liveness probes. */
   readonly probeP99Ms: number;
-  /** Of scrapes, no finer than the server's histogram; `null` where none ended meanwhile. */
+  /** Duration of scrapes, at the resolution of the server's histogram; `null` if none ended. */
   readonly scrapeP99Ms: number | null;
 }
 
 const PROBE_EVERY_MS = 200;
 
-/** Probes a server, and asks it about its scrapes, while a load goes on. */
+/** Probes a server and reads its scrape durations during a load. */
 export async function noticed<Outcome>(
   system: SimulatedSystem,
   forMs: number,

@@ -14,7 +14,7 @@ const ALL_PODS = {
   gzip: true,
 };
 
-/** Dashboards that each list all pods again and again, spread evenly over the time between, each over a connection of its own. */
+/** Dashboards that each list all pods periodically, evenly offset, over one connection each. */
 export const DASHBOARD_LOAD: BackgroundLoad = {
   name: 'dash',
   what: `${DASHBOARDS} dashboards that list all pods, each every ${REFRESH_MS / 1000} s`,

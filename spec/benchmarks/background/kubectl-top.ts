@@ -6,7 +6,7 @@ import { pace } from './pace.ts';
 const EVERY_MS = 15_000;
 const PATIENCE_MS = 60_000;
 
-/** Somebody who watches all pods by the real kubectl; it is timed whole, its own start included. */
+/** A user who watches all pods with the real kubectl. Latency includes the start of kubectl. */
 export const TOP_LOAD: BackgroundLoad = {
   name: 'top',
   what: `kubectl top pod -A, every ${EVERY_MS / 1000} s`,

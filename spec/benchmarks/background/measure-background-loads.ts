@@ -10,20 +10,20 @@ import { TOP_LOAD } from './kubectl-top.ts';
 import { NO_LOAD } from './nothing.ts';
 import { CHURN_LOAD } from './pod-churn.ts';
 
-/** What a server has cost while something went on, scraping included. */
+/** Costs of a server during a load, including scraping. */
 export interface BackgroundLoadResult {
   readonly name: string;
   readonly what: string;
   readonly cpuMillicores: number;
   readonly residentBytes: number;
   readonly requests: number;
-  /** `null` where the server was asked nothing. */
+  /** `null` if the load sends no requests. */
   readonly medianMs: number | null;
   readonly p99Ms: number | null;
   readonly noticed: Noticed;
 }
 
-/** All there are, in the order in which they are measured: churn leaves another cluster behind. */
+/** All loads in the order of measurement: pod churn is last, because it changes the cluster. */
 export const BACKGROUND_LOADS: readonly BackgroundLoad[] = [
   NO_LOAD,
   AUTOSCALER_LOAD,
@@ -32,7 +32,7 @@ export const BACKGROUND_LOADS: readonly BackgroundLoad[] = [
   CHURN_LOAD,
 ];
 
-/** Has one chosen load after the other go on, and measures. */
+/** Runs the selected loads one after the other, and measures each. */
 export async function measureBackgroundLoads(
   place: LoadPlace,
   options: BenchmarkOptions,

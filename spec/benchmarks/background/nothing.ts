@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackgroundLoad } from './background-load.ts';
 
-/** Nothing but scraping, for what a load costs, and others notice of it, to be compared with. */
+/** Scraping only, as a baseline for the other loads. */
 export const NO_LOAD: BackgroundLoad = {
   name: 'idle',
   what: 'nothing else',

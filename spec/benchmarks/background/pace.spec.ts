@@ -23,6 +23,6 @@ describe('pace', () => {
       throw new Error('no');
     });
     expect(await failed.catch((error: Error) => error.message)).to.equal('no');
-    expect(acted).to.be.below(5); // it may have begun another before it heard of the failure
+    expect(acted).to.be.below(5); // another action may start before the failure is observed
   });
 });

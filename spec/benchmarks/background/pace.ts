@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Acts every `everyMs` for `forMs`, whether or not the actions before have ended, so that who is slow is not asked
- * less. Ends when all have, and not before `forMs`.
+ * Starts an action every `everyMs` for `forMs`, even if earlier ones are still running, so that a slow server does not
+ * get fewer requests. Returns when all have ended, and not before `forMs`.
  *
- * @throws what the first action that fails does; no more begin once that is known
+ * @throws the error of the first failed action; no further actions start after it
  */
 export async function pace(
   { everyMs, forMs }: { readonly everyMs: number; readonly forMs: number },
@@ -23,7 +23,7 @@ export async function pace(
   await sleepUntil(startMs + forMs);
 }
 
-/** Timers cut off fractions of a millisecond, and count from the start of their turn of the event loop. */
+/** Timers truncate fractions of a millisecond, and count from the start of their event loop iteration. */
 async function sleepUntil(momentMs: number): Promise<void> {
   for (let leftMs = momentMs - performance.now(); leftMs > 0; leftMs = momentMs - performance.now())
     await sleep(Math.ceil(leftMs));

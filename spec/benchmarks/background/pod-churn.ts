@@ -6,8 +6,8 @@ import { pace } from './pace.ts';
 const PODS_PER_SECOND = 100;
 
 /**
- * Pods that are replaced, in the order of the list: one is deleted, and another of the same labels and containers is created,
- * which the scheduler binds and a kubelet runs. So there are as many at the end as there were before.
+ * Replaces pods in the order of the list: deletes one, and creates another with the same labels and containers, which
+ * the scheduler binds and a kubelet runs. The number of pods stays the same.
  */
 export const CHURN_LOAD: BackgroundLoad = {
   name: 'churn',
@@ -27,12 +27,12 @@ export const CHURN_LOAD: BackgroundLoad = {
   },
 };
 
-/** @param pods all there are; new ones come last */
+/** @param pods all pods; replacements are appended */
 async function replaceInTurn(client: Client, pods: ChurningPod[], forMs: number): Promise<LoadOutcome> {
   let requests = 0;
   await pace({ everyMs: 1000 / PODS_PER_SECOND, forMs }, async (index) => {
     const next = pods.shift();
-    if (!next) return; // all are being replaced right now
+    if (!next) return; // all are being replaced
     const { namespace, name } = next.metadata;
     const collection = `/api/v1/namespaces/${namespace}/pods`;
     await change(client, 'DELETE', `${collection}/${name}`);
@@ -44,7 +44,7 @@ async function replaceInTurn(client: Client, pods: ChurningPod[], forMs: number)
   return { requests, latenciesMs: [] };
 }
 
-/** What is read of a pod. */
+/** The fields of a pod that are read. */
 export interface ChurningPod {
   readonly metadata: {
     readonly name: string;
@@ -54,7 +54,7 @@ export interface ChurningPod {
   readonly spec: { readonly containers: readonly { readonly name: string }[] };
 }
 
-/** A pod like another, of a name that there was not before, and for the scheduler to bind. */
+/** A copy of a pod with a new name and without a node. */
 export function successorOf({ metadata, spec }: ChurningPod, index: number): ChurningPod {
   const { name, namespace, labels = {} } = metadata;
   return {
@@ -67,7 +67,7 @@ async function listPods(client: Client): Promise<ChurningPod[]> {
   const { statusCode, body } = await client.request({ method: 'GET', path: '/api/v1/pods' });
   if (statusCode !== 200) throw new Error(`Cannot list pods: ${statusCode}, ${await body.text()}`);
   const { items } = (await body.json()) as { items: ChurningPod[] };
-  // Whole objects of thousands of pods are not kept.
+  // Retaining whole objects of thousands of pods would need too much memory.
   return items.map(({ metadata, spec }) => ({
     metadata: {
       name: metadata.name,

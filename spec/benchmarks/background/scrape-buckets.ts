@@ -1,9 +1,9 @@
-/** How many scrapes have taken no longer than so many seconds, over all nodes. */
+/** Number of scrapes by upper bound of their duration in seconds, cumulative, for all nodes. */
 export type Buckets = ReadonlyMap<number, number>;
 
 const BUCKET = /^metrics_server_kubelet_request_duration_seconds_bucket\{([^}]*)\} (\d+)/gm;
 
-/** The durations of scrapes that an exposition tells of. */
+/** Parses the scrape durations in an exposition. */
 export function bucketsIn(exposition: string): Buckets {
   const buckets = new Map<number, number>();
   for (const [, labels = '', count = ''] of exposition.matchAll(BUCKET)) {
@@ -15,9 +15,9 @@ export function bucketsIn(exposition: string): Buckets {
 }
 
 /**
- * Within which bound a share of the scrapes lay that ended between two expositions, in seconds.
+ * Upper bound, in seconds, of the quantile of scrapes that ended between two expositions.
  *
- * @returns `undefined` where none did
+ * @returns `undefined` if none ended
  */
 export function quantileOfBuckets(before: Buckets, after: Buckets, share: number): number | undefined {
   const bounds = [...after.keys()].sort((a, b) => a - b);

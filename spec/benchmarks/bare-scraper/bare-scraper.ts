@@ -2,37 +2,37 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import { Client } from 'undici';
 
-/** Whom to ask for what, how often. */
+/** Kubelets, path and interval of the scrapes. */
 export interface BareScraperOptions {
-  /** Each with the port: `127.1.0.1:10250`. */
+  /** With port: `127.1.0.1:10250`. */
   readonly addresses: readonly string[];
   readonly path: string;
-  /** A bearer token. */
+  /** Bearer token. */
   readonly token: string;
-  /** PEM of the authority of the kubelets' certificates. */
+  /** PEM of the CA of the kubelets' certificates. */
   readonly ca: string;
   readonly intervalMs: number;
 }
 
-/** What has come in so far. */
+/** Responses received so far. */
 export interface BareScrapes {
   readonly responses: number;
   readonly refusals: number;
   readonly bytes: number;
 }
 
-/** As many handshakes at once as the server has under way. */
+/** Concurrent handshakes, as in the server. */
 const HANDSHAKES_AT_ONCE = 16;
 
-/** Over how much of the interval requests are spread, in milliseconds, as the server's are. */
+/** Part of the interval over which requests are spread, in milliseconds, as in the server. */
 const SPREAD_MS = 4000;
 
-/** As long as a timer can be. */
+/** Maximum delay of a timer. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1;
 
 /**
- * Keeps one TLS connection to each kubelet, asks it once an interval, and throws away what it says: what scraping costs on this
- * machine, with this Node and this HTTP client, when nothing is done with the responses.
+ * Scrapes each kubelet once per interval over a persistent TLS connection, and discards the responses: the cost of
+ * scraping on this machine, with this Node and this HTTP client, without any processing.
  */
 export class BareScraper implements Disposable {
   readonly #options: BareScraperOptions;
@@ -51,7 +51,7 @@ export class BareScraper implements Disposable {
     return { ...this.#scrapes };
   }
 
-  /** Connects to all, then asks until disposed of. */
+  /** Connects to all kubelets, then scrapes until disposed of. */
   async start(): Promise<void> {
     const { addresses, intervalMs } = this.#options;
     for (let first = 0; first < addresses.length; first += HANDSHAKES_AT_ONCE) {
@@ -79,7 +79,7 @@ export class BareScraper implements Disposable {
       new Client(`http://${address}`, {
         connect: (_, callback) =>
           queueMicrotask(() => {
-            // Given one that is closed, the client would ask for another again and again, and let nothing else happen.
+            // With a closed socket, the client would reconnect in a tight loop that blocks the event loop.
             if (socket.destroyed) callback(new Error('The kubelet has closed the connection'), null);
             else callback(null, socket);
           }),

@@ -1,4 +1,4 @@
-// Scrapes barely, in a process of its own: takes its order as JSON and goes on until it is ended.
+// Bare scraper in a process of its own: reads its options as JSON, and runs until it is stopped.
 import { readFileSync } from 'node:fs';
 import { limitYoungGeneration } from '#lib/heap-limits.ts';
 import { nodeAddress } from '#simulator/nodes/population.ts';

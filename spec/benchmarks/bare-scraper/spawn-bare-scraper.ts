@@ -6,10 +6,10 @@ import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { kubeletPortOf } from '../inspect-kubelet.ts';
 
-/** What the bare scraper's process is told. */
+/** Options of the bare scraper's process. */
 export interface BareScraperOrder {
   readonly nodes: number;
-  /** Of all kubelets. */
+  /** Port of all kubelets. */
   readonly port: number;
   readonly path: string;
   readonly token: string;
@@ -19,7 +19,7 @@ export interface BareScraperOrder {
 
 const READY_WITHIN_MS = 120_000;
 
-/** Has another process scrape the kubelets that a server scrapes, by the same token; resolves when it is connected to all. */
+/** Starts a process that scrapes a server's kubelets with the server's token. Resolves when all are connected. */
 export async function spawnBareScraper(
   system: SimulatedSystem,
   order: Pick<BareScraperOrder, 'nodes' | 'path' | 'intervalMs'>,

@@ -5,20 +5,19 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { type RecordedResponses, responseKey } from './record-responses.ts';
 
-/** A certificate chain and its key, as PEM. */
 export interface ServingCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** A server that listens; disposing it does not wait for requests under way. */
+/** A listening server. Disposal does not wait for open requests. */
 export interface BaselineServer extends AsyncDisposable {
   readonly origin: string;
 }
 
 /**
- * Bare koa with ready-made responses: what our server's machine, runtime and libraries allow. Whatever of TLS and HTTP
- * costs each request or each connection is as our server has it; nothing else is there.
+ * Bare koa with prepared responses: the limit of this machine, the runtime and the libraries. TLS and HTTP have the
+ * server's settings, so that each request and connection has the same protocol cost; there is no other work.
  */
 export async function startBaselineServer(
   responses: RecordedResponses,
@@ -27,7 +26,7 @@ export async function startBaselineServer(
   const app = new Koa();
   app.use((context) => {
     const response = responses.get(responseKey(context.req));
-    if (!response) return; // koa says 404
+    if (!response) return; // koa responds with 404
     context.set(response.headers);
     context.body = response.body;
   });

@@ -1,4 +1,4 @@
-// The baseline in a process of its own: takes its order as JSON, records responses, says where it serves them.
+// Baseline in a process of its own: reads its order as JSON, records responses and reports its origin.
 import { startBaselineServer } from './baseline-server.ts';
 import { recordResponses } from './record-responses.ts';
 import type { BaselineOrder } from './start-baseline.ts';

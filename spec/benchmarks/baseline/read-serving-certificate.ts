@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServingCertificate } from './baseline-server.ts';
 
-/** What a server has made to serve with, of its `--cert-dir`: the baseline is to have the same handshakes. */
+/** Reads the serving certificate from a server's `--cert-dir`, so that the baseline's handshakes have the same cost. */
 export async function readServingCertificate(folder: string): Promise<ServingCertificate> {
   const read = (name: string) => readFile(join(folder, name), 'utf8');
   return { cert: await read('apiserver.crt'), key: await read('apiserver.key') };

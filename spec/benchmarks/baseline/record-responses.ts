@@ -2,9 +2,9 @@ import { Client } from 'undici';
 import type { ClientCertificate } from '../credentials.ts';
 import { encodingHeaders, type LoadRequest, receive } from '../load/ask.ts';
 
-/** What a server has responded, as it went over the wire. */
+/** A server's response as transferred. */
 export interface RecordedResponse {
-  /** Those that tell of the body; what belongs to a connection or to a moment is left out. */
+  /** Headers that describe the body; headers of the connection or the time are omitted. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -12,7 +12,7 @@ export interface RecordedResponse {
 /** Responses by `responseKey`. */
 export type RecordedResponses = ReadonlyMap<string, RecordedResponse>;
 
-/** Whose responses to which requests, and as whom to ask them. */
+/** Server, credentials and requests for a recording. */
 export interface Recording {
   readonly origin: string;
   readonly tls: ClientCertificate;
@@ -22,9 +22,9 @@ export interface Recording {
 const KEPT_HEADERS = ['content-type', 'content-encoding', 'vary', 'cache-control', 'audit-id'];
 
 /**
- * Asks each request once and keeps the response.
+ * Sends each request once and records the response.
  *
- * @throws Error at a response other than 200 or of another format
+ * @throws Error for a status other than 200 or another format
  */
 export async function recordResponses({ origin, tls, requests }: Recording): Promise<RecordedResponses> {
   const client = new Client(origin, { connect: { ...tls, rejectUnauthorized: false }, allowH2: true });
@@ -44,7 +44,7 @@ export async function recordResponses({ origin, tls, requests }: Recording): Pro
   return responses;
 }
 
-/** What tells one response from another, of a request as Node's servers have it. */
+/** Key that distinguishes the responses to requests, from a request in Node's form. */
 export function responseKey({ url, headers }: AskedFor): string {
   return `${headers.accept} ${headers['accept-encoding']} ${url}`;
 }

@@ -2,13 +2,13 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import type { ServingCertificate } from './baseline-server.ts';
 import type { Recording } from './record-responses.ts';
 
-/** What the baseline's process is told. */
+/** Options of the baseline's process. */
 export interface BaselineOrder extends Recording {
-  /** The server's own, so that handshakes cost the same. */
+  /** The server's certificate, so that handshakes have the same cost. */
   readonly certificate: ServingCertificate;
 }
 
-/** The baseline in a process of its own, as the server has one. */
+/** The baseline, in a process of its own like the server. */
 export interface Baseline extends AsyncDisposable {
   readonly origin: string;
   readonly pid: number;
@@ -17,9 +17,9 @@ export interface Baseline extends AsyncDisposable {
 const READY_WITHIN_MS = 60_000;
 
 /**
- * Has another process record a server's responses and serve them.
+ * Starts a process that records a server's responses and serves them.
  *
- * @throws Error with the process's last words where that fails
+ * @throws Error with the last output of the process
  */
 export async function startBaseline(order: BaselineOrder): Promise<Baseline> {
   await using stack = new AsyncDisposableStack();

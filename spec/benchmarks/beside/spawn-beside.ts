@@ -6,20 +6,23 @@ import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { spawnServer } from '#spec/support/spawned-server.ts';
 
-/** A server that scrapes the kubelets that the measured one scrapes, at the same time. */
+/** A server that scrapes the same kubelets as the measured server, at the same time. */
 export interface ServerBeside {
-  /** Its command line up to its flags. */
+  /** Command line without flags. */
   readonly command: string;
   readonly origin: string;
   readonly program: SpawnedProgram;
 }
 
-/** Servers that end when this is disposed of. */
+/** Servers that stop on disposal. */
 export interface ServersBeside extends AsyncDisposable {
   readonly servers: readonly ServerBeside[];
 }
 
-/** Starts one for each command line, in the environment of the image; `env NAME=VALUE …` before a program changes that. */
+/**
+ * Starts one server for each command line, in the environment of the image; `env NAME=VALUE …` before a program
+ * overrides it.
+ */
 export async function spawnBeside(
   system: Pick<SimulatedSystem, 'folder'>,
   commands: readonly (readonly [string, ...string[]])[],

@@ -2,15 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProcessUsage, readProcessUsage } from '../process-usage.ts';
 
-/** What a process took over a while. */
+/** Resource usage of a process during an interval. */
 export interface WatchedUsage {
   readonly cpuMillicores: number;
   readonly residentBytes: number;
-  /** Since it started. */
+  /** Since the start of the process. */
   readonly peakResidentBytes: number;
 }
 
-/** Watches processes over the same stretch of time, so that what else the machine did was the same for all of them. */
+/** Measures processes during the same interval, so that other activity on the machine affects all equally. */
 export async function watchUsage(pids: readonly number[], forMs: number): Promise<WatchedUsage[]> {
   const [before, startMs] = [pids.map(readProcessUsage), performance.now()];
   await sleep(forMs);

@@ -10,22 +10,22 @@ import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
 import { ScheduledObjects } from './scheduled-objects.ts';
 
-/** How many objects there are, how fast they change, and for how long. */
+/** Number of objects, rate of changes and duration. */
 export interface ControllersScenario {
   readonly objects: number;
   readonly changesPerSecond: number;
   readonly durationMs: number;
-  /** How long the autoscaler is left to itself before it is measured. */
+  /** Idle time after the start, before the measurement. */
   readonly settleMs: number;
 }
 
-/** What following and reconciling them has cost. */
+/** Cost of watching and reconciling the objects. */
 export interface ControllersResult {
   readonly scenario: ControllersScenario;
-  /** From the start of the autoscaler until each object had its first status. */
+  /** From the start of the autoscaler until each object has its first status. */
   readonly startToReadyMs: number;
   readonly changes: number;
-  /** From when the API server has taken a change until the status that follows from it is there, in ascending order. */
+  /** From the API server's response to a change until the resulting status is observed, ascending. */
   readonly latenciesMs: readonly number[];
   readonly idleMillicores: number;
   readonly millicores: number;
@@ -33,15 +33,14 @@ export interface ControllersResult {
   readonly peakResidentBytes: number;
 }
 
-/** How the scenario is run. */
 export interface ControllersOptions {
-  /** The program's command line up to its flags, without the word `autoscaler`. */
+  /** Command line of the program, without `autoscaler` and flags. */
   readonly program: readonly [string, ...string[]];
   readonly onProgress: (what: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What `make bench` runs. */
+/** Default scenario of `make bench`. */
 export const CONTROLLERS_SCENARIO: ControllersScenario = {
   objects: 10_000,
   changesPerSecond: 100,
@@ -50,10 +49,13 @@ export const CONTROLLERS_SCENARIO: ControllersScenario = {
 };
 
 const IDLE_MS = 10_000;
-/** As the manifests start it without the components that serve them. */
+/** Flags of the manifests without the metrics API components. */
 const NO_METRICS_APIS = ['--enable-custom-metrics-api=false', '--enable-external-metrics-api=false'];
 
-/** Has an autoscaler in a process of its own reconcile objects of a simulated cluster, in another, while they are changed here. */
+/**
+ * Runs an autoscaler and a simulated cluster in processes of their own, and measures reconciliation while this process
+ * changes objects.
+ */
 export async function measureControllers(
   scenario: ControllersScenario,
   { program, onProgress, signal }: ControllersOptions,
@@ -107,7 +109,7 @@ export async function measureControllers(
   };
 }
 
-/** The same as Markdown. */
+/** Formats a result as Markdown. */
 export function reportControllers({ scenario, latenciesMs, ...result }: ControllersResult): string {
   const ms = (share: number) => `${quantile(latenciesMs, share).toFixed(1)} ms`;
   const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;

@@ -8,11 +8,11 @@ import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
-/** How objects are changed. */
+/** Rate and duration of changes. */
 export interface ChangeOptions {
   readonly changesPerSecond: number;
   readonly durationMs: number;
-  /** Hears of each change how long after it the status was there. */
+  /** Called for each change with the time until its status was observed. */
   readonly onReconciled: (latencyMs: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -26,7 +26,7 @@ interface Seen {
 const CREATED_AT_ONCE = 32;
 const RECONCILED_WITHIN_MS = 300_000;
 
-/** Objects with a few jobs each that are due at some time of the day, followed by a watch. */
+/** Objects with a few jobs each, scheduled at varying times of day, and observed by a watch. */
 export class ScheduledObjects implements AsyncDisposable {
   readonly #client: ResourceClient;
   readonly #seen: Informer<Seen>;
@@ -52,7 +52,7 @@ export class ScheduledObjects implements AsyncDisposable {
     });
   }
 
-  /** Creates them all, and begins to follow them. */
+  /** Creates all objects and starts the watch. */
   async create(): Promise<void> {
     const names = Array.from({ length: this.#count }, (_, index) => nameOf(index)).values();
     const work = async () => {
@@ -62,7 +62,7 @@ export class ScheduledObjects implements AsyncDisposable {
     this.#seen.start();
   }
 
-  /** Waits until each has a status of its spec as it is. */
+  /** Waits until each object has a status for its current spec. */
   async reconciled(signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const isDone = () =>
@@ -87,7 +87,7 @@ export class ScheduledObjects implements AsyncDisposable {
     });
   }
 
-  /** Changes one after the other, evenly spread over time, whatever becomes of earlier changes. */
+  /** Changes objects at a constant rate, without waiting for earlier changes. */
   async change({ changesPerSecond, durationMs, onReconciled, signal }: ChangeOptions): Promise<void> {
     const startedAtMs = performance.now();
     const changes = Math.floor((changesPerSecond * durationMs) / 1000);
@@ -132,7 +132,7 @@ function objectNamed(name: string) {
     spec: {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
       jobs: [
-        // Never while it is measured: on the first of January, at any time of it.
+        // Never due during a measurement: on January 1, at varying times.
         { name: 'up', schedule: `0 ${minute} ${hour} 1 1 *`, targetSize: 9, timeZone: 'Europe/Berlin' },
         { name: 'down', schedule: `30 ${minute} ${hour} 1 1 *`, targetSize: 3, timeZone: 'Europe/Berlin' },
       ],

@@ -1,4 +1,4 @@
-// A process of its own for a cluster of HPAs: told what to do, and tells what comes of it, by messages.
+// Runs a cluster of HPAs in a process of its own, controlled by messages.
 import {
   type ClusterCounts,
   type Reaction,
@@ -6,12 +6,12 @@ import {
   type ScaledClusterOptions,
 } from './scaled-cluster.ts';
 
-/** What the process is told. */
+/** Messages to the process. */
 export type ClusterOrder =
   | { readonly kind: 'counts' }
   | { readonly kind: 'raise'; readonly index: number; readonly percent: number };
 
-/** What it tells. */
+/** Messages from the process. */
 export type ClusterMessage =
   | { readonly kind: 'ready'; readonly kubeconfig: string }
   | { readonly kind: 'failed'; readonly problem: string }

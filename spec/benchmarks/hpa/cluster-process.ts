@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ClusterMessage, ClusterOrder } from './cluster-main.ts';
 import type { ClusterCounts, Reaction, ScaledClusterOptions } from './scaled-cluster.ts';
 
-/** A cluster of HPAs in a process of its own, which ends with this one. */
+/** A cluster of HPAs in a child process, which ends with this one. */
 export class ClusterProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
@@ -14,13 +14,13 @@ export class ClusterProcess implements AsyncDisposable {
     this.#ended = once(child, 'exit').then(() => {
       throw new Error('The cluster has ended');
     });
-    this.#ended.catch(() => {}); // who waits is told
+    this.#ended.catch(() => {}); // reported to the waiting caller
     child.on('message', (message: ClusterMessage) => {
       if (message.kind === 'scaled') this.#scaled.get(message.index)?.(message.reaction);
     });
   }
 
-  /** @returns it and where its administrator's kubeconfig is, once all pods run */
+  /** @returns the cluster and the path of its administrator's kubeconfig, when all pods run */
   static async start(
     options: ScaledClusterOptions,
     signal?: AbortSignal,
@@ -47,7 +47,7 @@ export class ClusterProcess implements AsyncDisposable {
     }
   }
 
-  /** Has the pods of an HPA use more. @returns how soon its scale was written */
+  /** Raises the usage of an HPA's pods. @returns the delay until its scale was written */
   async raise(index: number, percent: number): Promise<Reaction> {
     const { promise, resolve } = Promise.withResolvers<Reaction>();
     this.#scaled.set(index, resolve);

@@ -1,7 +1,7 @@
-/** A histogram as Prometheus' text format has it: by upper bound, how many values were no greater. */
+/** A histogram in Prometheus' text format: number of values up to each upper bound. */
 export type CumulativeBuckets = ReadonlyMap<number, number>;
 
-/** Reads the buckets of a histogram without labels of its own. */
+/** Parses the buckets of a histogram without labels. */
 export function bucketsOf(exposition: string, name: string): CumulativeBuckets {
   const buckets = new Map<number, number>();
   for (const line of exposition.split('\n')) {
@@ -15,12 +15,12 @@ export function bucketsOf(exposition: string, name: string): CumulativeBuckets {
   return buckets;
 }
 
-/** What has come since. */
+/** Buckets of the values added between two readings. */
 export function bucketsSince(before: CumulativeBuckets, after: CumulativeBuckets): CumulativeBuckets {
   return new Map([...after].map(([bound, count]) => [bound, count - (before.get(bound) ?? 0)]));
 }
 
-/** The least bound that this share of the values does not exceed; `NaN` where there are none. */
+/** The lowest upper bound of at least this share of the values; `NaN` if there are none. */
 export function boundOf(buckets: CumulativeBuckets, share: number): number {
   const all = Math.max(0, ...buckets.values());
   if (all === 0) return Number.NaN;

@@ -1,18 +1,18 @@
 import type { ScaledClusterOptions } from './scaled-cluster.ts';
 
-/** HPAs, how often they are decided, and for how long that is watched. */
+/** Number of HPAs, how often they are evaluated, and for how long. */
 export interface HpasScenario extends ScaledClusterOptions {
-  /** As the command line has it. */
+  /** Name on the command line. */
   readonly name: string;
-  /** In a few words. */
+  /** Short description. */
   readonly what: string;
   readonly syncPeriodMs: number;
-  /** How many periods pass before measuring, and while it is. */
+  /** Number of sync periods before and during the measurement. */
   readonly settlePeriods: number;
   readonly periods: number;
-  /** How many HPAs get more load, one after another over one period. */
+  /** Number of HPAs with raised load, evenly distributed over one period. */
   readonly raised: number;
-  /** More flags of the autoscaler. */
+  /** Additional flags of the autoscaler. */
   readonly flags?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const MANY_HPAS = {
   ...MANY_PODS,
 };
 
-/** What `make bench ARGS=hpa` runs, and each by its name. */
+/** Scenarios that `make bench ARGS=hpa` runs; each can be selected by name. */
 export const HPAS_SCENARIOS: readonly HpasScenario[] = [
   {
     ...{ name: 'hpa-5000', what: '5,000 every 15 s; the usage of one fifth changes' },

@@ -10,45 +10,47 @@ import { boundOf, bucketsOf, bucketsSince } from './histogram-quantile.ts';
 import type { HpasScenario } from './hpas-scenarios.ts';
 import type { ClusterCounts, Reaction } from './scaled-cluster.ts';
 
-/** What deciding them has cost. */
+/** Cost of evaluating the HPAs. */
 export interface HpasResult {
   readonly scenario: HpasScenario;
-  /** From the start of the autoscaler until each HPA was decided. */
+  /** From the start of the autoscaler until each HPA is evaluated. */
   readonly startToDecidedMs: number;
   readonly millicores: number;
-  /** While some were scaled, too. */
+  /** While some HPAs are scaled. */
   readonly scalingMillicores: number;
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
-  /** Upper bounds, of a histogram's buckets. */
+  /** Upper bounds of histogram buckets. */
   readonly lagSeconds: { readonly half: number; readonly p99: number; readonly all: number };
-  /** How long ago the HPA was decided that was so first, at the end. */
+  /** Age of the oldest evaluation at the end. */
   readonly oldestDecisionMs: number;
-  /** While nothing was scaled. */
+  /** While no HPA is scaled. */
   readonly counts: CountedClusterWork;
-  /** From when there was more load until the scale was written, in ascending order. */
+  /** From the increase of the load until the scale is written, ascending. */
   readonly reactionsMs: readonly number[];
-  /** From when a list of usage with that load was sent, in ascending order. */
+  /** From sending the first usage list with the increased load until the scale is written, ascending. */
   readonly actingMs: readonly number[];
   readonly scalingCounts: CountedClusterWork;
 }
 
-/** What was asked of the cluster within a time, of which it has counted beginning and end itself. */
+/** Requests to the cluster during an interval, which the cluster itself has timed. */
 export type CountedClusterWork = Omit<ClusterCounts, 'atMs'> & { readonly durationMs: number };
 
-/** How scenarios are run. */
 export interface HpasOptions {
-  /** The program's command line up to its flags, without the word `autoscaler`. */
+  /** Command line of the program, without `autoscaler` and flags. */
   readonly program: readonly [string, ...string[]];
   readonly onProgress: (what: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Decided within this time of the start, or the run has failed. */
+/** Timeout from the start until each HPA is evaluated. */
 const DECIDED_WITHIN_MS = 120_000;
 const RAISED_PERCENT = 75;
 
-/** Has an autoscaler in a process of its own decide the HPAs of a simulated cluster, in another. */
+/**
+ * Runs an autoscaler and a simulated cluster in processes of their own, and measures how the autoscaler evaluates the
+ * cluster's HPAs.
+ */
 export async function measureHpas(
   scenario: HpasScenario,
   { program, onProgress, signal }: HpasOptions,
@@ -133,7 +135,7 @@ function startAutoscaler(
   return new SpawnedProgram(command, args, { name: 'the autoscaler', env });
 }
 
-/** Raises the loads of some, evenly over one period. @returns how soon each was scaled */
+/** Raises the loads of some HPAs, evenly distributed over one period. @returns the delay of each */
 async function raise(
   cluster: ClusterProcess,
   { hpas, raised, syncPeriodMs }: HpasScenario,

@@ -1,7 +1,7 @@
 import { quantile } from '../quantile.ts';
 import type { HpasResult } from './measure-hpas.ts';
 
-/** What deciding HPAs has cost, as Markdown. */
+/** Formats a result as Markdown. */
 export function reportHpas({
   scenario,
   counts,

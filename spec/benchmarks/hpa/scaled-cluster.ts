@@ -6,42 +6,42 @@ import { CertificateAuthority } from '#simulator/access/certificate-authority.ts
 import type { KubernetesObject } from '#simulator/objects/kubernetes-object.ts';
 import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluster.ts';
 
-/** How many HPAs there are, and of what. */
+/** Number of HPAs and the objects of each. */
 export interface ScaledClusterOptions {
   readonly hpas: number;
   readonly podsPerHpa: number;
   readonly namespaces: number;
-  /** Of how many HPAs in a hundred what the pods use changes from sample to sample; the others' never does. */
+  /** Percentage of HPAs for which the pods' usage changes between samples; it is constant for the others. */
   readonly wanderingPercent: number;
 }
 
-/** What was asked of the cluster so far. */
+/** Requests to the cluster so far. */
 export interface ClusterCounts {
-  /** When it was counted, by the cluster's own clock: what is asked while somebody waits for it belongs to no later count. */
+  /** Time of the count by the cluster's own clock, so that a delayed reply does not affect rates. */
   readonly atMs: number;
-  /** Lists of what the pods of a namespace use. */
+  /** Number of requests for the usage of a namespace's pods. */
   readonly usageLists: number;
   readonly statusWrites: number;
   readonly configMapWrites: number;
   readonly scaleWrites: number;
-  /** What the cluster itself has used of a core. */
+  /** CPU time of the cluster's process. */
   readonly cpuMs: number;
-  /** The longest that its event loop was late since it was last asked for: a request may have waited that long. */
+  /** Longest delay of the event loop since the last count: a request may have waited this long. */
   readonly longestDelayMs: number;
 }
 
-/** How soon a load that was raised came to be a scale. */
+/** Delays after the load of an HPA is raised. */
 export interface Reaction {
-  /** From when the load was raised until a list of usage that has it was sent: nobody can know of it before. */
+  /** Until the first usage list with the raised load is sent: no client can observe it earlier. */
   readonly shownMs: number;
-  /** Until the scale was written. */
+  /** Until the scale is written. */
   readonly scaledMs: number;
 }
 
-/** How much of its CPU request each pod of an HPA uses where nothing is told, and how far that wanders within the tolerance. */
+/** Default usage of each pod as a percentage of its CPU request, and its variation within the tolerance. */
 const STEADY_PERCENT = 50;
 const WANDERS_PERCENT = 4;
-/** A sample is as old as that of a metrics server that looks every 15 s. */
+/** Samples are as old as those of a metrics server with a resolution of 15 s. */
 const RESOLUTION_MS = 15_000;
 
 interface Awaited {
@@ -49,7 +49,7 @@ interface Awaited {
   shownAtMs: number | undefined;
 }
 
-/** A simulated cluster of HPAs, their Deployments and pods, with resource metrics that wander. */
+/** A simulated cluster of HPAs, their Deployments and pods, with varying resource metrics. */
 export class ScaledCluster implements AsyncDisposable {
   readonly #options: ScaledClusterOptions;
   readonly #cluster: SimulatedCluster;
@@ -87,7 +87,7 @@ export class ScaledCluster implements AsyncDisposable {
     return this.#cluster.files.kubeconfig;
   }
 
-  /** @returns what has come about until now */
+  /** @returns counts up to now */
   takeCounts(): ClusterCounts {
     const { user, system } = process.cpuUsage();
     const longestDelayMs = this.#delay.max / 1e6;
@@ -95,7 +95,7 @@ export class ScaledCluster implements AsyncDisposable {
     return { ...this.#counts, atMs: performance.now(), cpuMs: (user + system) / 1000, longestDelayMs };
   }
 
-  /** Has the pods of an HPA use more from now on. @returns how soon its scale was written */
+  /** Raises the usage of an HPA's pods. @returns the delay until its scale was written */
   async raise(index: number, percent: number): Promise<Reaction> {
     const key = placeOf(index, this.#options.namespaces);
     const startedAtMs = performance.now();
@@ -119,7 +119,7 @@ export class ScaledCluster implements AsyncDisposable {
       const [namespace = '', name = ''] = placeOf(index, namespaces).split('/');
       store.create('deployments.apps', deployment(namespace, name, podsPerHpa));
       store.create('horizontalpodautoscalers.autoscaling', hpa(namespace, name));
-      if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve)); // pods are made meanwhile
+      if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve)); // yields to pod creation
     }
     while (store.list('pods').items.length < hpas * podsPerHpa)
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,26 +1,25 @@
 import type { Client, Dispatcher } from 'undici';
 
-/** One request for something that is served. */
+/** A GET request. */
 export interface LoadRequest {
   readonly path: string;
   readonly mediaType: string;
-  /** Whether the response may come compressed. */
+  /** Whether to accept a compressed response. */
   readonly gzip: boolean;
-  /** Beside those that say how the response is to be written. */
+  /** Added to the headers of content negotiation. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Asked to make a connection, or to see that it is there: by that nothing is encoded. */
+/** Opens or checks a connection without having the server encode metrics. */
 export const PROBE: LoadRequest = { path: '/livez', mediaType: '*/*', gzip: false };
 
-/** The headers of a response. */
 export type ResponseHeaders = Dispatcher.ResponseData['headers'];
 
 /**
- * Sends one request and reads its response to the end without looking at it.
+ * Sends a request and discards the response.
  *
- * @returns how long the body was on the wire, in bytes
- * @throws Error at a response other than 200 or of another format
+ * @returns size of the body as transferred, in bytes
+ * @throws Error for a status other than 200 or another format
  */
 export async function ask(client: Client, request: LoadRequest): Promise<number> {
   let bytes = 0;
@@ -31,9 +30,9 @@ export async function ask(client: Client, request: LoadRequest): Promise<number>
 }
 
 /**
- * Sends one request and hands out the body of its response as it comes.
+ * Sends a request and passes on the chunks of the response's body.
  *
- * @throws Error at a response other than 200 or of another format
+ * @throws Error for a status other than 200 or another format
  */
 export async function receive(
   client: Client,
@@ -55,7 +54,7 @@ export async function receive(
   return responseHeaders;
 }
 
-/** The headers that say how a response is to be written. */
+/** Headers of content negotiation. */
 export function encodingHeaders({ mediaType, gzip }: LoadRequest) {
   return { accept: mediaType, 'accept-encoding': gzip ? 'gzip' : 'identity' };
 }

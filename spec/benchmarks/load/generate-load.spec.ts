@@ -62,8 +62,8 @@ describe('generateLoad', () => {
       asked += 1;
       response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     });
-    expect(result.requests).to.be.at.most(2); // 30 ms of one each 20
-    expect(asked).to.be.greaterThan(result.requests + 1); // one probes the connection
+    expect(result.requests).to.be.at.most(2); // one request every 20 ms for 30 ms
+    expect(asked).to.be.greaterThan(result.requests + 1); // one request probes the connection
     expect(result.serverCpuMs).to.be.at.least(0);
     expect(
       await load({}, (_request, response) =>

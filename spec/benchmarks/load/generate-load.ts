@@ -5,52 +5,55 @@ import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
 import { ask, PROBE } from './ask.ts';
 
-/** What is spoken with the server; connections are kept alive by both. */
+/** Protocol of the connections, which both sides keep alive. */
 export type Protocol = 'HTTP/1.1' | 'HTTP/2';
 
-/** What to ask, of whom, and how often at once. */
+/** Server, requests, concurrency and duration of a load. */
 export interface LoadJob {
   readonly origin: string;
   readonly path: string;
-  /** Asked one after the other in its place. */
+  /** Requested round robin in place of `path`. */
   readonly paths?: readonly string[];
   readonly mediaType: string;
-  /** Whether responses may come compressed. */
+  /** Whether to accept compressed responses. */
   readonly gzip: boolean;
   readonly protocol: Protocol;
-  /** Each keeps one connection and asks again as soon as it has its response. */
+  /** Number of clients. Each has one connection, and sends a request as soon as it has the previous response. */
   readonly clients: number;
-  /** Or at times of its own, so far apart; those that pass while it waits for a response it makes up for without a pause. */
+  /**
+   * Interval at which each client sends requests instead. Intervals missed during a slow response are made up for
+   * without a pause.
+   */
   readonly everyMs?: number;
-  /** For how long it is asked without a pause and without measuring first, so that neither side runs code for the first time. */
+  /** Duration of unmeasured requests at full speed beforehand, so that both sides run optimized code. */
   readonly warmUpMs?: number;
   readonly durationMs: number;
-  /** The server's process, where what it spends meanwhile is to be told. */
+  /** Process of the server, to report its CPU time. */
   readonly serverPid?: number;
-  /** What the clients identify themselves with. */
+  /** The clients' certificate and key. */
   readonly tls: { readonly cert: string; readonly key: string };
 }
 
-/** What came of one job. Latencies run from sending the request to the last byte of the response. */
+/** Result of a job. Latencies are from sending the request to the last byte of the response. */
 export interface LoadResult {
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** Bytes of one response's body as they went over the wire. */
+  /** Size of one response's body as transferred. */
   readonly bodyBytes: number;
   readonly medianMs: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** CPU time of the process of the job's `serverPid`. */
+  /** CPU time of the process `serverPid`. */
   readonly serverCpuMs?: number;
 }
 
 /**
- * Asks for `durationMs` and measures; connections are made beforehand.
+ * Connects, then sends requests for `durationMs` and measures them.
  *
- * @throws Error at the first response other than 200.
+ * @throws Error at the first response other than 200
  */
 export async function generateLoad(job: LoadJob): Promise<LoadResult> {
-  // The server's certificate may be one that it made for itself: this measures, it does not judge.
+  // Accepts self-signed certificates: the server's identity is not under test.
   const connect = { ...job.tls, rejectUnauthorized: false };
   const options = { connect, allowH2: job.protocol === 'HTTP/2' };
   const clients = Array.from({ length: job.clients }, () => new Client(job.origin, options));
@@ -73,9 +76,9 @@ async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadRe
   let asked = 0;
   const startMs = performance.now();
   const askOn = async (client: Client, index: number): Promise<void> => {
-    // To go on from when it was late would leave all clients that waited together asking together from then on.
+    // Rescheduling from a late response would synchronize all clients that waited at the same time.
     const nextMs = (dueMs: number) => (everyMs > 0 ? dueMs + everyMs : performance.now() - startMs);
-    // Counted from the start: a sum with the moment of the start is rounded, and one more could seem due before the end.
+    // Relative to the start: adding the start time would round, and could make one request too many due before the end.
     for (let dueMs = (index * everyMs) / clients.length; dueMs < job.durationMs; dueMs = nextMs(dueMs)) {
       const waitMs = startMs + dueMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);

@@ -1,4 +1,4 @@
-// Generates load in a process of its own: takes a job as JSON from its standard input, prints its result as JSON.
+// Load generator in a process of its own: reads a job as JSON from standard input, and prints its result as JSON.
 import { json } from 'node:stream/consumers';
 import { generateLoad, type LoadJob } from './generate-load.ts';
 

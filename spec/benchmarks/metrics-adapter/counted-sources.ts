@@ -3,21 +3,21 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PodServers } from '#spec/support/pod-servers.ts';
 
-/** How often sources were asked. */
+/** Number of requests to each kind of source. */
 export interface SourceCounts {
   readonly queries: number;
   readonly distinctQueries: number;
   readonly pods: number;
 }
 
-/** As servers in Go, which keep a connection for as long as their client does; those in Node give up after 5 s. */
+/** Like servers in Go, which let clients keep connections open; Node's default timeout is 5 s. */
 const KEEPING = { keepAliveTimeout: 120_000 };
 
-/** A server that speaks the protocol of Prometheus, and pods at addresses of their own, on loopback; each request is counted. */
+/** A server with Prometheus' query API, and pods at loopback addresses of their own. Counts all requests. */
 export class CountedSources implements AsyncDisposable {
-  /** As `--prometheus-server` names it. */
+  /** Value for `--prometheus-server`. */
   readonly prometheusUrl: string;
-  /** Of all pods. */
+  /** Port of all pods. */
   readonly podPort: number;
   readonly #prometheus: http.Server;
   readonly #pods: PodServers;
@@ -31,7 +31,7 @@ export class CountedSources implements AsyncDisposable {
     this.podPort = pods.port;
   }
 
-  /** @param podCount at {@link podAddress addresses} that follow each other */
+  /** @param podCount number of pods, at consecutive {@link podAddress addresses} */
   static async start(podCount: number): Promise<CountedSources> {
     const counts = new MutableCounts();
     const prometheus = http.createServer(
@@ -51,12 +51,12 @@ export class CountedSources implements AsyncDisposable {
     return new CountedSources(prometheus, pods, counts);
   }
 
-  /** Has no request responded to from now on. */
+  /** Leaves all further requests without a response. */
   hang(): void {
     this.#counts.isHanging = true;
   }
 
-  /** How often they were asked while something went on. */
+  /** Counts requests during `run`. */
   async countWhile(run: () => Promise<void>): Promise<SourceCounts> {
     this.#counts.clear();
     await run();
@@ -84,7 +84,7 @@ class MutableCounts {
   }
 }
 
-/** Every address of 127.0.0.0/8 is one of this machine. */
+/** All addresses of 127.0.0.0/8 belong to this machine. */
 export function podAddress(index: number): string {
   return `127.1.${Math.floor(index / 250)}.${1 + (index % 250)}`;
 }

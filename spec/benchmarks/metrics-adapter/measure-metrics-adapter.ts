@@ -19,57 +19,59 @@ import { readProcessUsage } from '../process-usage.ts';
 import { CountedSources, type SourceCounts } from './counted-sources.ts';
 import { createWorkloads, externalPaths, podsPaths, type ScaledWorkloads } from './scaled-workloads.ts';
 
-/** What is collected, and for how long each part of it is measured. */
+/** Workloads whose metrics are collected, and the durations of the measurements. */
 export interface MetricsAdapterScenario extends ScaledWorkloads {
-  /** How long the autoscaler is left to itself before it is measured. */
+  /** Idle time after the start, before the measurement. */
   readonly settleMs: number;
   readonly collectMs: number;
   readonly requestMs: number;
-  /** Of each part that measures requests, before it measures. */
+  /** Duration of unmeasured requests before each part. */
   readonly warmUpMs: number;
 }
 
-/** What collecting and serving has cost. */
+/** Cost of collecting and serving metrics. */
 export interface MetricsAdapterResult {
   readonly scenario: MetricsAdapterScenario;
-  /** From the start of the autoscaler until each HPA had all its metrics. */
+  /** From the start of the autoscaler until each HPA has all its metrics. */
   readonly startToServedMs: number;
-  /** While nobody asked. */
+  /** Without requests. */
   readonly millicores: number;
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
-  /** How often sources were asked in `collectMs`. */
+  /** Requests to sources during `collectMs`. */
   readonly asked: SourceCounts;
   readonly requests: readonly RequestsMeasured[];
 }
 
-/** Requests of four clients, and what they cost. */
+/** Requests of four clients, and their cost. */
 export interface RequestsMeasured extends LoadResult {
   readonly what: string;
-  /** Of collecting and serving together; of bare koa, of serving alone. */
+  /** The autoscaler's CPU use for collecting and serving, or that of bare koa for serving only. */
   readonly millicores: number;
 }
 
-/** How the scenario is run. */
 export interface MetricsAdapterBenchmarkOptions {
-  /** The program's command line up to its flags, without the word `autoscaler`. */
+  /** Command line of the program, without `autoscaler` and flags. */
   readonly program: readonly [string, ...string[]];
   readonly onProgress: (what: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What `make bench` runs. */
+/** Default scenario of `make bench`. */
 export const METRICS_ADAPTER_SCENARIO: MetricsAdapterScenario = {
   ...{ hpas: 1000, podsPerHpa: 3, namespaces: 50, intervalSeconds: 15 },
   ...{ settleMs: 20_000, collectMs: 30_000, requestMs: 8_000, warmUpMs: 2_000 },
 };
 
 const CLIENTS = 4;
-/** The baseline is told what to record on its command line. */
+/** Limited because the baseline receives its requests on the command line. */
 const MAX_RECORDED = 200;
 const SERVED_WITHIN_MS = 300_000;
 
-/** Has an autoscaler in a process of its own collect from real servers on loopback what HPAs of a simulated cluster ask for. */
+/**
+ * Runs an autoscaler in a process of its own that collects metrics for a simulated cluster's HPAs from real servers on
+ * loopback.
+ */
 export async function measureMetricsAdapter(
   scenario: MetricsAdapterScenario,
   { program, onProgress, signal }: MetricsAdapterBenchmarkOptions,

@@ -1,7 +1,7 @@
 import { table } from '../table.ts';
 import type { MetricsAdapterResult } from './measure-metrics-adapter.ts';
 
-/** What was measured, as Markdown. */
+/** Formats a result as Markdown. */
 export function reportMetricsAdapter(result: MetricsAdapterResult): string {
   const { scenario, asked } = result;
   const intervals = scenario.collectMs / (scenario.intervalSeconds * 1000);

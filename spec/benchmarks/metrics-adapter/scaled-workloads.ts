@@ -3,11 +3,11 @@ import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { podAddress } from './counted-sources.ts';
 
-/** How many HPAs there are, and what each of them has. */
+/** Number of HPAs, and their metrics. */
 export interface ScaledWorkloads {
   readonly hpas: number;
   readonly podsPerHpa: number;
-  /** As many HPAs ask the same query as there are in a namespace. */
+  /** HPAs of the same namespace share a query. */
   readonly namespaces: number;
   readonly intervalSeconds: number;
 }
@@ -22,7 +22,10 @@ const PODS = resource('', 'Pod', 'pods');
 const DEPLOYMENTS = resource('apps', 'Deployment', 'deployments');
 const HPAS = resource('autoscaling', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers');
 
-/** Creates Deployments with ready pods, and HPAs of two External metrics and one of pods; an HPA shares the second with its namespace. */
+/**
+ * Creates Deployments with ready pods, and HPAs with two External metrics and a Pods metric each. The HPAs of a
+ * namespace share the second External metric.
+ */
 export async function createWorkloads(
   api: ApiClient,
   workloads: ScaledWorkloads,
@@ -49,7 +52,7 @@ export async function createWorkloads(
   await Promise.all(Array.from({ length: CREATED_AT_ONCE }, work));
 }
 
-/** What the HPA controller asks for an External metric of each HPA. */
+/** Paths that the HPA controller requests for the External metrics of each HPA. */
 export function externalPaths(workloads: ScaledWorkloads): readonly string[] {
   return Array.from({ length: workloads.hpas }, (_, index) => {
     const { namespace, name } = placeOf(index, workloads);
@@ -58,7 +61,7 @@ export function externalPaths(workloads: ScaledWorkloads): readonly string[] {
   });
 }
 
-/** What it asks for the Pods metric of each. */
+/** Paths that the HPA controller requests for the Pods metric of each HPA. */
 export function podsPaths(workloads: ScaledWorkloads): readonly string[] {
   return Array.from({ length: workloads.hpas }, (_, index) => {
     const { namespace, name } = placeOf(index, workloads);
@@ -80,7 +83,7 @@ function deployment({ namespace, name }: Place) {
   const template = { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
   return {
     ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name } },
-    // None of its own: the pods that it selects are told below, with addresses where somebody listens.
+    // No replicas: the selected pods are created below, with addresses at which servers listen.
     spec: { replicas: 0, selector: { matchLabels: { app: name } }, template },
   };
 }
@@ -90,7 +93,7 @@ function readyPod({ namespace, name }: Place, number: number, podIP: string) {
   return {
     ...{ apiVersion: 'v1', kind: 'Pod' },
     metadata: { namespace, name: `${name}-${number}`, labels: { app: name } },
-    // On no node of the cluster's, whose kubelet would tell another status.
+    // Not on a node of the cluster, whose kubelet would report another status.
     spec: { nodeName: 'loopback', containers: [{ name: 'a', image: 'a' }] },
     status: { phase: 'Running', podIP, conditions },
   };

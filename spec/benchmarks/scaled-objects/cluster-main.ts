@@ -1,7 +1,7 @@
-// A process of its own for a cluster of ScaledObjects and their queues: told what to do, and tells what comes of it, by messages.
+// Runs a cluster of ScaledObjects and their queues in a process of its own, controlled by messages.
 import { QueueCluster, type QueueClusterOptions } from './queue-cluster.ts';
 
-/** What the process is told; each order has its reply. */
+/** Messages to the process; each has a reply. */
 export type QueueClusterOrder =
   | { readonly kind: 'counts' | 'watch' | 'requests' | 'hang' | 'paths' }
   | { readonly kind: 'fill'; readonly index: number };

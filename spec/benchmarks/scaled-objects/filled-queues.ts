@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { PushingScaler } from './pushing-scaler.ts';
 
-/** As servers in Go, which keep a connection for as long as their client does; those in Node give up after 5 s. */
+/** Like servers in Go, which let clients keep connections open; Node's default timeout is 5 s. */
 const KEEPING = { keepAliveTimeout: 120_000 };
 
-/** How queues were asked while that was watched. */
+/** Requests to queues during an interval. */
 export interface QueueRequests {
   readonly requests: number;
   readonly distinctQueries: number;
-  /** Of each request that followed another of the same query: how much later, or sooner, it came than an interval after it. */
+  /** Deviation of each repeated query from its interval: positive if late, negative if early. */
   readonly deviationsMs: readonly number[];
 }
 
@@ -23,11 +23,11 @@ interface Watched {
   readonly deviationsMs: number[];
 }
 
-/** Queues behind a server that speaks the protocol of Prometheus, behind two brokers that tell JSON, and behind a scaler by gRPC that pushes. */
+/** Queues behind a server with Prometheus' query API, two brokers with JSON APIs, and a gRPC scaler that pushes. */
 export class FilledQueues implements AsyncDisposable {
   readonly prometheusUrl: string;
   readonly brokerUrl: string;
-  /** Of the one that may be had to hang. */
+  /** URL of the broker that {@link FilledQueues.hang} affects. */
   readonly otherBrokerUrl: string;
   readonly scalerAddress: string;
   readonly #stack: AsyncDisposableStack;
@@ -58,7 +58,7 @@ export class FilledQueues implements AsyncDisposable {
     });
   }
 
-  /** @param intervalMsOf how often a query is to be asked; `undefined` for one whose times are not looked at */
+  /** @param intervalMsOf interval of a query; `undefined` if its times are not measured */
   static async start(intervalMsOf: IntervalMsOf): Promise<FilledQueues> {
     await using stack = new AsyncDisposableStack();
     const listen = async () => {
@@ -75,18 +75,18 @@ export class FilledQueues implements AsyncDisposable {
     return new FilledQueues(servers, scaler, stack.move(), intervalMsOf);
   }
 
-  /** Has a queue be so long from now on; a scaler that knows it tells so by itself. */
+  /** Sets the length of a queue; the external scaler pushes it if it serves the queue. */
   fill(name: string, length: number): void {
     this.#lengths.set(name, length);
     this.#scaler.fill(name, length);
   }
 
-  /** Has the other broker respond no more. */
+  /** Leaves further requests to the other broker without a response. */
   hang(): void {
     this.#isOtherHanging = true;
   }
 
-  /** Begins to watch how queues are asked. @returns what was seen until it is called */
+  /** Starts to observe requests. @returns a function that ends this and returns the requests */
   watch(): () => QueueRequests {
     const watched: Watched = { requests: 0, queries: new Set(), deviationsMs: [] };
     this.#watched = watched;

@@ -13,7 +13,7 @@ describe('measureScaledObjects', function () {
       },
       { program: [process.execPath, 'lib/main.ts'], onProgress: () => {} },
     );
-    // 38 of their own; of the others 2 are their namespaces', which 2 objects each ask for.
+    // 38 own queries; of the rest, 2 belong to namespaces and are shared by 2 objects each.
     expect(result.polls.distinctQueries).to.equal(38 + 36 + 2);
     expect(result.polls.requests).to.be.at.least(76);
     expect(result.polls.deviationsMs).not.to.be.empty;

@@ -16,26 +16,26 @@ import type { QueueClusterCounts, QueueClusterOptions } from './queue-cluster.ts
 import { QueueClusterProcess } from './queue-cluster-process.ts';
 import { kindOf } from './queued-objects.ts';
 
-/** ScaledObjects, and for how long each part of what they cost is measured. */
+/** ScaledObjects, and the durations of the measurements. */
 export interface ScaledObjectsScenario extends QueueClusterOptions {
-  /** How long the autoscaler is left to itself before it is measured. */
+  /** Idle time after the start, before the measurement. */
   readonly settleMs: number;
   readonly pollMs: number;
   readonly requestMs: number;
-  /** For how long requests are made before they are measured. */
+  /** Duration of unmeasured requests before the measured ones. */
   readonly warmUpMs: number;
   readonly hangMs: number;
-  /** How many empty queues get their first messages, one after another, over one polling interval. */
+  /** Number of empty queues that receive their first messages, evenly distributed over one polling interval. */
   readonly filled: number;
 }
 
-/** What polling, serving and scaling has cost. */
+/** Cost of polling, serving and scaling. */
 export interface ScaledObjectsResult {
   readonly scenario: ScaledObjectsScenario;
-  /** From the start of the autoscaler until each object was ready, and its triggers had been asked. */
+  /** From the start of the autoscaler until each object is ready and its triggers have been polled. */
   readonly startToReadyMs: number;
   readonly millicores: number;
-  /** The simulated cluster's and its queues', meanwhile. */
+  /** Of the simulated cluster and its queues at the same time. */
   readonly clusterMillicores: number;
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
@@ -43,38 +43,40 @@ export interface ScaledObjectsResult {
   readonly counts: QueueClusterCounts;
   readonly external: LoadResult;
   readonly externalMillicores: number;
-  /** The same requests of a server that does nothing else, while the autoscaler polls. */
+  /** The same requests to a server that only serves, while the autoscaler polls. */
   readonly bare: LoadResult;
-  /** While one of the brokers hangs, of those that it does not concern. */
+  /** Requests to unaffected queues while one of the brokers hangs. */
   readonly hanging: QueueRequests;
-  /** From the first message in an empty queue until the target has replicas, in ascending order; with the broker still hanging. */
+  /** From the first message in an empty queue until the target has replicas, ascending; one broker still hangs. */
   readonly reactionsMs: readonly number[];
   readonly pushReactionsMs: readonly number[];
 }
 
-/** How the scenario is run. */
 export interface ScaledObjectsBenchmarkOptions {
-  /** The program's command line up to its flags, without the word `autoscaler`. */
+  /** Command line of the program, without `autoscaler` and flags. */
   readonly program: readonly [string, ...string[]];
   readonly onProgress: (what: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What `make bench ARGS=scaled-objects` runs. */
+/** Default scenario of `make bench ARGS=scaled-objects`. */
 export const SCALED_OBJECTS_SCENARIO: ScaledObjectsScenario = {
   ...{ objects: 2000, namespaces: 50, pollingMs: 30_000, busyPercent: 20, pushed: 50 },
-  // Two intervals: the first two waits of a poll are drawn at random, and would be told as being off its time.
+  // Two intervals: the first two delays of a poll are random, and would count as deviations.
   ...{ settleMs: 62_000, pollMs: 45_000, warmUpMs: 2_000, requestMs: 30_000, hangMs: 31_000, filled: 100 },
 };
 
 const CLIENTS = 4;
 const READY_WITHIN_MS = 120_000;
-/** As often as an HPA controller asks for each metric. */
+/** Interval at which an HPA controller requests each metric. */
 const HPA_SYNC_MS = 15_000;
-/** The baseline is told what to record on its command line. */
+/** Limited because the baseline receives its requests on the command line. */
 const MAX_RECORDED = 200;
 
-/** Has an autoscaler in a process of its own poll the queues of ScaledObjects of a simulated cluster, in another. */
+/**
+ * Runs an autoscaler in a process of its own that polls the queues of ScaledObjects in a simulated cluster, which runs
+ * in another process.
+ */
 export async function measureScaledObjects(
   scenario: ScaledObjectsScenario,
   { program, onProgress, signal }: ScaledObjectsBenchmarkOptions,
@@ -161,7 +163,7 @@ function certDirOf(kubeconfig: string): string {
   return join(dirname(kubeconfig), 'autoscaler');
 }
 
-/** Has bare koa asked for what the autoscaler has responded, while that goes on polling. */
+/** Sends the job's requests to bare koa with the autoscaler's recorded responses, while the autoscaler polls. */
 async function measureBare(job: LoadJob, certDir: string): Promise<LoadResult> {
   const { origin, tls, paths = [] } = job;
   const requests = [PROBE, ...paths.map((path) => ({ ...JOB, path }))];
@@ -183,7 +185,7 @@ interface DebugScaledObjects {
   }[];
 }
 
-/** @throws where a metric has no value: nothing that is measured then tells anything */
+/** @throws Error if a metric has no value, which would make the measurement meaningless */
 async function expectValues(origin: string, tls: ClientCertificate): Promise<void> {
   const { body } = await requestHttps(`${origin}/debug/scaled-objects`, {
     ...tls,
@@ -208,7 +210,7 @@ const JOB = {
   clients: CLIENTS,
 } as const;
 
-/** Objects whose queues are empty, and have nothing to do with the broker that hangs, from one end to the other. */
+/** Indexes of objects with empty queues that neither push nor use the hanging broker, evenly distributed. */
 function idle(scenario: ScaledObjectsScenario): readonly number[] {
   const all = Array.from({ length: scenario.objects }, (_, index) => index).filter((index) => {
     const { isBusy, isPushed, isAtOtherBroker } = kindOf(index, scenario);
@@ -218,7 +220,7 @@ function idle(scenario: ScaledObjectsScenario): readonly number[] {
   return all.filter((_, place) => place % step === 0);
 }
 
-/** Puts messages into queues one after another, whatever becomes of earlier ones. @returns how long each took, in ascending order */
+/** Adds messages to queues at a constant rate, without waiting for earlier ones. @returns the delays, ascending */
 async function fill(
   cluster: QueueClusterProcess,
   indexes: readonly number[],

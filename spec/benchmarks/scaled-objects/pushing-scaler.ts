@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-/** What its metric is called. */
+/** Name of the pushed metric. */
 export const PUSHED_METRIC = 'parcels';
 const TARGET = 5;
 
@@ -21,7 +21,7 @@ interface Request {
 
 type Stream = ServerWritableStream<Request, { readonly result: boolean }>;
 
-/** A scaler of users' own for many objects, which tells each by itself when there is something to do for it. */
+/** A user's external scaler for many objects, which pushes to each when it becomes active. */
 export class PushingScaler implements AsyncDisposable {
   readonly port: number;
   readonly #server: Server;
@@ -63,7 +63,7 @@ export class PushingScaler implements AsyncDisposable {
       IsActive: respond((request) => ({ result: lengthOf(request) > 0 })),
       StreamIsActive: (stream: Stream) => {
         streams.set(stream.request.name ?? '', stream);
-        stream.on('error', () => {}); // who listened has gone
+        stream.on('error', () => {}); // the client has disconnected
       },
     });
     const port = await new Promise<number>((resolve, reject) => {
@@ -74,7 +74,7 @@ export class PushingScaler implements AsyncDisposable {
     return new PushingScaler(server, port, { lengths, streams });
   }
 
-  /** Has the queue of an object be so long, and tells it of one that is not empty. */
+  /** Sets the length of an object's queue, and pushes to the object unless the queue is empty. */
   fill(name: string, length: number): void {
     this.#lengths.set(name, length);
     if (length > 0) this.#streams.get(name)?.write({ result: true });

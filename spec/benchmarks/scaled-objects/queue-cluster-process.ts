@@ -10,7 +10,7 @@ interface Reply {
   readonly problem?: string;
 }
 
-/** A cluster of ScaledObjects in a process of its own, which ends with this one. */
+/** A cluster of ScaledObjects in a child process, which ends with this one. */
 export class QueueClusterProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
@@ -22,14 +22,14 @@ export class QueueClusterProcess implements AsyncDisposable {
     this.#ended = once(child, 'exit').then(() => {
       throw new Error('The cluster has ended');
     });
-    this.#ended.catch(() => {}); // who waits is told
+    this.#ended.catch(() => {}); // reported to the waiting caller
     child.on('message', (reply: Reply) => {
       this.#replies.get(reply.id)?.(reply);
       this.#replies.delete(reply.id);
     });
   }
 
-  /** @returns it and where its administrator's kubeconfig is, once all objects are there */
+  /** @returns the cluster and the path of its administrator's kubeconfig, when all objects exist */
   static async start(
     options: QueueClusterOptions,
     signal?: AbortSignal,
@@ -52,19 +52,19 @@ export class QueueClusterProcess implements AsyncDisposable {
     return (await this.#order({ kind: 'paths' })) as readonly string[];
   }
 
-  /** How queues are asked while something goes on. */
+  /** Observes requests to queues during `run`. */
   async requestsWhile(run: () => Promise<void>): Promise<QueueRequests> {
     await this.#order({ kind: 'watch' });
     await run();
     return (await this.#order({ kind: 'requests' })) as QueueRequests;
   }
 
-  /** Has one of the brokers respond no more. */
+  /** Leaves further requests to one of the brokers without a response. */
   async hang(): Promise<void> {
     await this.#order({ kind: 'hang' });
   }
 
-  /** Puts the first messages into the queue of an object. @returns after how many milliseconds its target had replicas */
+  /** Adds the first messages to an object's queue. @returns milliseconds until its target has replicas */
   async fill(index: number): Promise<number> {
     return (await this.#order({ kind: 'fill', index })) as number;
   }

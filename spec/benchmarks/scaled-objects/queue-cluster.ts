@@ -5,26 +5,26 @@ import { readDefinition } from '#spec/support/definition-file.ts';
 import { FilledQueues, type QueueRequests } from './filled-queues.ts';
 import { deployment, hpaStatus, kindOf, pathsOf, placeOf, queueOf, scaledObject } from './queued-objects.ts';
 
-/** How many ScaledObjects there are, and of what kinds. */
+/** Number of ScaledObjects of each kind. */
 export interface QueueClusterOptions {
   readonly objects: number;
   readonly namespaces: number;
   readonly pollingMs: number;
-  /** Of how many objects in a hundred the queue is never empty. */
+  /** Percentage of objects with a queue that is never empty. */
   readonly busyPercent: number;
-  /** How many objects have a scaler that pushes in place of a query. */
+  /** Number of objects with a scaler that pushes in place of a query. */
   readonly pushed: number;
 }
 
-/** What was seen of the cluster so far. */
+/** State of the cluster. */
 export interface QueueClusterCounts {
-  /** How many objects are ready, by their status. */
+  /** Number of objects that are ready by their status. */
   readonly ready: number;
   readonly statusWrites: number;
   readonly hpaWrites: number;
-  /** What the cluster itself has used of a core. */
+  /** CPU time of the cluster's process. */
   readonly cpuMs: number;
-  /** For how long the cluster and its queues were held up at most since they were last watched. */
+  /** Longest delay of the event loop of the cluster and its queues since the last count. */
   readonly longestHoldUpMs: number;
 }
 
@@ -32,11 +32,11 @@ const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-
 const OBJECTS = 'scaledobjects.keda.sh';
 const HPAS = 'horizontalpodautoscalers.autoscaling';
 const DEPLOYMENTS = 'deployments.apps';
-/** As often as the HPA controller of a cluster looks. */
+/** Sync period of the HPA controller. */
 const HPA_SYNC_MS = 15_000;
 const MESSAGES = 5;
 
-/** A simulated cluster of ScaledObjects and their Deployments, the queues that they ask, and HPAs whose statuses change. */
+/** A simulated cluster of ScaledObjects and their Deployments, with queues to poll and HPAs with changing statuses. */
 export class QueueCluster implements AsyncDisposable {
   readonly #options: QueueClusterOptions;
   readonly #cluster: SimulatedCluster;
@@ -87,7 +87,7 @@ export class QueueCluster implements AsyncDisposable {
     return { ready: this.#ready.size, ...this.#counts, cpuMs: (user + system) / 1000, longestHoldUpMs };
   }
 
-  /** What HPAs ask for. */
+  /** Paths that HPAs request. */
   get paths(): readonly string[] {
     return Array.from({ length: this.#options.objects }, (_, index) => pathsOf(index, this.#options)).flat();
   }
@@ -98,7 +98,7 @@ export class QueueCluster implements AsyncDisposable {
     this.#watched = this.#queues.watch();
   }
 
-  /** What was asked of queues since {@link QueueCluster.watch}. */
+  /** Requests to queues since {@link QueueCluster.watch}. */
   get requests(): QueueRequests {
     return this.#watched();
   }
@@ -107,7 +107,7 @@ export class QueueCluster implements AsyncDisposable {
     this.#queues.hang();
   }
 
-  /** Puts the first messages into the queue of an object. @returns after how many milliseconds its target had replicas */
+  /** Adds the first messages to an object's queue. @returns milliseconds until its target has replicas */
   async fill(index: number): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     const { namespace, name } = placeOf(index, this.#options);
@@ -132,7 +132,7 @@ export class QueueCluster implements AsyncDisposable {
       if (isBusy) this.#queues.fill(queueOf(index), MESSAGES);
       store.create(DEPLOYMENTS, deployment(index, this.#options));
       store.create(OBJECTS, scaledObject(index, this.#options, this.#queues));
-      if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve)); // pods are made meanwhile
+      if (index % 20 === 0) await new Promise((resolve) => setImmediate(resolve)); // yields to pod creation
     }
     store.compact();
   }
@@ -151,7 +151,7 @@ export class QueueCluster implements AsyncDisposable {
     });
   }
 
-  /** Has the HPAs of busy objects tell something else every 15 s, as they do whose metrics move. */
+  /** Changes the HPA statuses of busy objects every 15 s, as for changing metrics. */
   #updateHpas(): void {
     const busy = Array.from({ length: this.#options.objects }, (_, index) => index).filter(
       (index) => kindOf(index, this.#options).isBusy,

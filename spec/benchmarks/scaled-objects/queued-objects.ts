@@ -2,16 +2,16 @@ import type { FilledQueues } from './filled-queues.ts';
 import { PUSHED_METRIC } from './pushing-scaler.ts';
 import type { QueueClusterOptions } from './queue-cluster.ts';
 
-/** What sets one object apart from another, by its number. */
+/** Variation of an object by its index. */
 export function kindOf(index: number, { busyPercent, pushed, namespaces }: QueueClusterOptions) {
   const isPushed = index < pushed;
-  const step = Math.floor(index / namespaces); // the same of each namespace
+  const step = Math.floor(index / namespaces); // the same in each namespace
   return {
     isPushed,
     isBusy: !isPushed && step % 10 < busyPercent / 10,
-    /** Its second trigger asks for what a tenth of its namespace asks for. */
+    /** The second trigger's query is shared by a tenth of the namespace. */
     isSharing: step % 10 === 7,
-    /** Its second trigger asks the broker that is to hang. */
+    /** The second trigger polls the broker that hangs later. */
     isAtOtherBroker: step % 10 === 5,
   };
 }
@@ -20,12 +20,12 @@ export function placeOf(index: number, { namespaces }: QueueClusterOptions) {
   return { namespace: `team-${(index % namespaces) + 1}`, name: `web-${index}` };
 }
 
-/** Name of the queue that an object has for itself. */
+/** Name of an object's own queue. */
 export function queueOf(index: number): string {
   return `web-${index}`;
 }
 
-/** Where HPAs ask for the metrics of an object. */
+/** Paths at which HPAs request an object's metrics. */
 export function pathsOf(index: number, options: QueueClusterOptions): readonly string[] {
   const { namespace, name } = placeOf(index, options);
   const first = kindOf(index, options).isPushed ? `s0-${PUSHED_METRIC}` : 's0-prometheus';
@@ -70,7 +70,7 @@ export function scaledObject(index: number, options: QueueClusterOptions, queues
   };
 }
 
-/** What an HPA tells that has just looked. */
+/** Status of an HPA after a sync. */
 export function hpaStatus(value: number) {
   const now = new Date().toISOString();
   const of = (type: string, reason: string) => ({

@@ -3,7 +3,7 @@ import { quantile } from '../quantile.ts';
 import type { QueueRequests } from './filled-queues.ts';
 import type { ScaledObjectsResult } from './measure-scaled-objects.ts';
 
-/** What was measured, as Markdown. */
+/** Formats a result as Markdown. */
 export function reportScaledObjects(result: ScaledObjectsResult): string {
   const { scenario, polls, external, bare, counts, hanging } = result;
   const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
