@@ -61,7 +61,12 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
   after(() => stack.disposeAsync());
 
   it('explain their fields to kubectl, and refuse what their schema forbids', async () => {
-    const explained = await installed.run('explain', 'so.spec.fallback.failureThreshold');
+    // The API server publishes the schema of a definition some time after it serves the objects.
+    let explained = '';
+    for (let look = 0; look < 240 && explained === ''; look++) {
+      if (look > 0) await sleep(250);
+      explained = await installed.run('explain', 'so.spec.fallback.failureThreshold').catch(() => '');
+    }
     expect(explained).to.include('Number of consecutive failures. After more failures');
     const refusal = await installed
       .apply(scaledObject('wrong', { pollingInterval: 0 }))
