@@ -7,7 +7,7 @@ import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader-check.ts';
+import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader-diagnosis.ts';
 import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
 import { SUBSYSTEMS } from './subsystems.ts';
 

@@ -13,7 +13,7 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
 import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
-import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { SqsRegion } from '#lib/sources/http-apis/sqs-queue.ts';
 import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';

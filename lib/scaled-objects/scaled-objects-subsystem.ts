@@ -40,7 +40,7 @@ import { KedaDetector } from './coexistence/keda-detector.ts';
 import { JobClient } from './jobs/job-client.ts';
 import { ScaledJobStates } from './jobs/job-context.ts';
 import { scaledJobController } from './jobs/scaled-job-controller.ts';
-import { PushScalerStreams } from './metrics/push-scalers.ts';
+import { PushScalerStreams } from './metrics/pushed-triggers.ts';
 import { ScaledObjectCollectors } from './metrics/scaled-object-collectors.ts';
 import { debugScaledObjects } from './observability/debug-scaled-objects.ts';
 import { buildSeries, kedaSeries, registeredSeries } from './observability/keda-series.ts';

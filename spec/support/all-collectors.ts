@@ -16,7 +16,7 @@ import { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
 import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
-import { type AwsCredentials, SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { type AwsCredentials, SqsRegion } from '#lib/sources/http-apis/sqs-queue.ts';
 import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import type { Clock } from '#lib/time/clock.ts';

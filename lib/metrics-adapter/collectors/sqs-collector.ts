@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import type { SqsRegion } from '#lib/sources/http-apis/sqs-queue.ts';
 import { type MetricCollector, readSettings, text } from './metric-collector.ts';
 
 const settings = z.object({

@@ -9,7 +9,7 @@ import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 import type { StatusWrites } from '../api/status-writes.ts';
 import type { KedaDetector } from '../coexistence/keda-detector.ts';
 import { ActivityLog, evaluationPauseMs } from '../metrics/metric-state.ts';
-import type { PushScalerStreams } from '../metrics/push-scalers.ts';
+import type { PushScalerStreams } from '../metrics/pushed-triggers.ts';
 import type { PreparedObjects } from '../preparation/prepared-objects.ts';
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import type { PreparedTriggers } from '../preparation/prepared-triggers.ts';

@@ -3,7 +3,7 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
-import type { PushScalerStreams } from '../metrics/push-scalers.ts';
+import type { PushScalerStreams } from '../metrics/pushed-triggers.ts';
 import { recordStarted } from '../metrics/scaler-events.ts';
 import type { PreparedScaledJob } from '../preparation/prepared-scaled-job.ts';
 import {

@@ -20,7 +20,7 @@ import { UnreadReference } from '../triggers/authentication/reference-reader.ts'
 import { evaluateTriggers } from './evaluate-triggers.ts';
 import { servedMetrics, servedValues } from './external-metrics.ts';
 import { ActivityLog, evaluationPauseMs, type ObservedMetric, observeMetrics } from './metric-state.ts';
-import { PushScalerStreams } from './push-scalers.ts';
+import { PushScalerStreams } from './pushed-triggers.ts';
 import { ScaleCache } from './scale-cache.ts';
 
 interface ScaledObjectCollectorsOptions

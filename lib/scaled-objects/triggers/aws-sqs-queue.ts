@@ -6,7 +6,7 @@ import {
   type CountedMessages,
   type SqsQueue,
   SqsRegions,
-} from '#lib/sources/http-apis/sqs-region.ts';
+} from '#lib/sources/http-apis/sqs-queue.ts';
 import {
   boolean,
   integer,

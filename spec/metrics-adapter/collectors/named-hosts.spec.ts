@@ -6,7 +6,7 @@ import { influxdbCollector } from '#lib/metrics-adapter/collectors/influxdb-coll
 import { prometheusCollector } from '#lib/metrics-adapter/collectors/prometheus-collector.ts';
 import { planCollectors } from '#lib/metrics-adapter/plans/plan-collectors.ts';
 import { HttpClients } from '#lib/sources/http/http-clients.ts';
-import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { SqsRegion } from '#lib/sources/http-apis/sqs-queue.ts';
 import { AllowedHosts, type FindAddresses } from '#lib/sources/network/allowed-hosts.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { SQL_SYSTEMS } from '#lib/sources/sql/sql-connection.ts';

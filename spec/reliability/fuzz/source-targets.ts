@@ -10,7 +10,7 @@ import { readJetstream, readServer } from '#lib/sources/http-apis/jetstream-cons
 import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
 import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
 import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
-import { SqsRegion } from '#lib/sources/http-apis/sqs-region.ts';
+import { SqsRegion } from '#lib/sources/http-apis/sqs-queue.ts';
 import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';
 import { readExpositionValue } from '#lib/sources/json/read-value.ts';

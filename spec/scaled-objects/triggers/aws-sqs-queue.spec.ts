@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { awsSqsQueueTrigger } from '#lib/scaled-objects/triggers/aws-sqs-queue.ts';
-import { type SqsRegionOptions, SqsRegions } from '#lib/sources/http-apis/sqs-region.ts';
+import { type SqsRegionOptions, SqsRegions } from '#lib/sources/http-apis/sqs-queue.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { planned } from '#spec/support/planned-trigger.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { HttpClient } from '#lib/sources/http/http-client.ts';
-import { SqsRegion, SqsRegions } from '#lib/sources/http-apis/sqs-region.ts';
+import { SqsRegion, SqsRegions } from '#lib/sources/http-apis/sqs-queue.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type PushActions, PushScalerStreams } from '#lib/scaled-objects/metrics/push-scalers.ts';
+import { type PushActions, PushScalerStreams } from '#lib/scaled-objects/metrics/pushed-triggers.ts';
 import type { PreparedTrigger } from '#lib/scaled-objects/preparation/prepared-triggers.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
