@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { expect } from 'chai';
 import { parseSourceFile, readSourceFiles, type SourceFile } from '#spec/support/source-file.ts';
 
-// Which folder of lib/ may import from which others. Packages and Node's own modules have rules further down.
+// Permitted imports between folders of lib/. Rules for packages and Node's own modules are further down.
 const SHARED = ['flags', 'kubernetes', 'telemetry', 'cache', 'concurrency', 'time'];
-/** What the subsystems of the autoscaler stand on; they never import one another. */
+/** Folders that each subsystem of the autoscaler may import; subsystems never import one another. */
 const SUBSYSTEM = [
   ...SHARED,
   'dns',
@@ -62,7 +62,7 @@ const STAGE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'metrics-server.ts': ['api', 'debug', 'ui-endpoints.ts', 'options.ts', 'pipeline.ts'],
 };
 
-// Inside the API server, from the bottom up: what each folder may import. The files beside them put the folders together.
+// Inside the API server, from the bottom up: what each folder may import. The files beside them combine the folders.
 const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   encoding: [],
   http: ['encoding'],
@@ -85,11 +85,11 @@ const APISERVER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Those that compare two places which must agree, such as a manifest and the code. */
+/** Specs that compare constants in two places, such as a manifest and the code. */
 const CONSTANTS_COMPARED = new Set(['spec/manifests/autoscaler.spec.ts']);
 
 describe('the specs', () => {
-  it('write out the numbers and texts of lib/ that they hold it to: one that they import is never wrong', () => {
+  it('write out the expected numbers and texts of lib/, since an imported one is never wrong', () => {
     const specs = globSync('spec/**/*.ts').filter((path) => !CONSTANTS_COMPARED.has(path));
     expect(specs.flatMap((path) => constantsImportedBy(path, readFileSync(path, 'utf8')))).to.deep.equal([]);
     const resource =
@@ -123,7 +123,7 @@ describe('the folders of lib/ and simulator/', () => {
     expect([...new Set(parts)].sort()).to.deep.equal(Object.keys(APISERVER_MAY_IMPORT).sort());
   });
 
-  it('are described, with what they may import, by docs/contributing/architecture.md from top to bottom', () => {
+  it('are described with their permitted imports by docs/contributing/architecture.md, from top to bottom', () => {
     const [, section = ''] = readFileSync('docs/contributing/architecture.md', 'utf8').split('## Folders');
     const rows = [...section.matchAll(/^\| `(?:([\w-]+)\/|lib\/\*\.ts)` \|.*\| (.*) \|$/gm)];
     const described = rows.map(([, folder = '.', cell = '']) => ({ folder, imports: importsIn(cell) }));
@@ -142,7 +142,7 @@ describe('the folders of lib/ and simulator/', () => {
     expect(upwards).to.deep.equal([]);
   });
 
-  it('keep what is inside apiserver in its order', () => {
+  it('keep the folders of apiserver in order', () => {
     const offences = offencesOf(sources, ({ path }, target) => {
       const [from, to] = [partOf(path, 'lib/apiserver'), partOf(target, 'lib/apiserver')];
       const isInside = from !== undefined && to !== undefined && from !== to;
@@ -165,7 +165,7 @@ describe('the folders of lib/ and simulator/', () => {
     expect(offences).to.deep.equal([]);
   });
 
-  it('keep the stages of resource-metrics in their order', () => {
+  it('keep the stages of resource-metrics in order', () => {
     const offences = offencesOf(sources, ({ path }, target) => {
       const [from, to] = [stageOf(path), stageOf(target)];
       return (
@@ -289,7 +289,7 @@ describe('parseSourceFile', () => {
     );
   });
 
-  it('overlooks imports in comments and keeps addresses in strings whole', () => {
+  it('ignores imports in comments, and keeps addresses in strings whole', () => {
     const { specifiers } = parseSourceFile(
       'lib/a.ts',
       [
@@ -313,7 +313,7 @@ describe('parseSourceFile', () => {
   });
 });
 
-/** What a cell of the page's table permits: names of folders, `*base*` and `*kit*`. */
+/** The folders that a cell of the page's table permits: names, `*base*` and `*kit*`. */
 function importsIn(cell: string): readonly string[] {
   return [...cell.matchAll(/\*(base|kit)\*|`([\w-]+)`/g)].flatMap(([, set, name = '']) =>
     set === undefined ? [name] : set === 'base' ? SHARED : SUBSYSTEM,
@@ -334,7 +334,7 @@ function offencesOf(
   );
 }
 
-/** The source that a specifier leads to, or `undefined` for packages, Node's own modules and plain data. */
+/** The source that a specifier resolves to, or `undefined` for packages, Node's own modules and plain data. */
 function resolve(path: string, specifier: string): string | undefined {
   if (specifier.endsWith('.json') || specifier.includes('/node_modules/')) return undefined; // data, or a package's file
   if (specifier.startsWith('#')) return specifier.slice(1);
@@ -349,7 +349,7 @@ function folderOf(path: string): string {
   return file === undefined ? '.' : folder;
 }
 
-/** Which of a folder's own files and folders can be reached from themselves. */
+/** The folder's own files and folders that import themselves indirectly. */
 function cyclesIn(folder: string, sources: readonly SourceFile[]): string[] {
   const imports = new Map<string, Set<string>>();
   for (const { path, specifiers } of sources) {
@@ -398,7 +398,7 @@ function paths(sources: readonly SourceFile[]): string[] {
   return sources.map(({ path }) => path);
 }
 
-/** Which numbers and texts a spec imports from lib/; the simulator's are what specs play by. */
+/** Numbers and texts that a spec imports from lib/; the simulator's are permitted. */
 function constantsImportedBy(path: string, text: string): readonly string[] {
   return [...text.matchAll(/^import \{([^}]*)\} from '#(lib\/[^']*)';$/gm)].flatMap(
     ([, names = '', source = '']) =>

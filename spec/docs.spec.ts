@@ -65,7 +65,7 @@ describe('the pages of the documentation', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('are judged by links that are found whatever surrounds them', () => {
+  it('are checked by links that are found in any context', () => {
     expect(linksOf('[a](b.md) and [c](d/e.md#f), [g](https://h.example/i), [j](#k)')).to.deep.equal([
       { path: 'b.md' },
       { path: 'd/e.md', heading: 'f' },

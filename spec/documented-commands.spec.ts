@@ -10,7 +10,7 @@ const PAGES = ['README.md', ...globSync('docs/{tasks,reference}/*.md')];
 /** Commands that need a running program, pods with logs, files, or kinds that the simulator does not serve. */
 const NEEDS_MORE =
   /^(?:top|wait)\b|\b(?:logs|port-forward|rollout status|can-i|create token|keda-hpa|validatingwebhookconfiguration)\b|--(?:server |raw\b|cert=)/;
-/** What the reader of a page already has. */
+/** Objects and folders that pages assume to exist. */
 const EXISTING = {
   folders: ['manifests/overlays/release', 'manifests/overlays/autoscaler-scaled-objects'],
   examples: ['scale-by-the-clock/web.yaml', 'tune-an-hpa/web.yaml', 'scale-by-events/metrics-api.yaml'],

@@ -4,7 +4,7 @@ import { findIndexAccesses, type IndexAccess } from '#spec/support/index-accesse
 
 const FIXTURE = 'spec/fixtures/index-accesses.ts';
 
-/** Where index access stays, and why no key from outside gets there. */
+/** Permitted index accesses, and why no foreign key reaches them. */
 const REASONS: Readonly<Record<string, string>> = {
   'lib/kubernetes/get-own.ts record[key]': 'after Object.hasOwn',
   'lib/kubernetes/objects/kubernetes-object.ts (value as Record<string, unknown>)[key]':

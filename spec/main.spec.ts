@@ -7,7 +7,7 @@ import { build, type Metafile } from 'esbuild';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { BUNDLE_OPTIONS } from '../scripts/bundle-options.ts';
 
-/** `fetch/body.js` and what it needs are loaded with each client, which it takes the bodies of requests apart for. */
+/** `fetch/body.js` and its imports are loaded with each client, which uses them to parse the bodies of requests. */
 const UNUSED_OF_UNDICI =
   /undici\/lib\/(mock|interceptor|cache|web\/(websocket|eventsource|cache|fetch\/index))/;
 
@@ -45,7 +45,7 @@ describe('main.ts', () => {
     for (const path of globSync('lib/**/*.ts')) {
       for (const [, names = '', name = ''] of readFileSync(path, 'utf8').matchAll(lazily)) {
         if (name.startsWith('node:')) continue;
-        // A bundled CommonJS package only has its default export, whatever Node itself detects.
+        // A bundled CommonJS package has only its default export, unlike in Node.
         const found = Object.values(outputs).find(({ entryPoint = '' }) =>
           entryPoint.startsWith(`node_modules/${name}/`),
         );
@@ -90,7 +90,7 @@ describe('main.ts', () => {
     for (const path of subsystems) expect(partsIn(path), path).to.deep.equal([path]);
   });
 
-  it('loads the clients of sources and clusters with their first use, whatever parts run', () => {
+  it('loads the clients of sources and clusters only on first use, in all programs', () => {
     const clients = ['@aws-sdk', '@bufbuild/protobuf', '@grpc', '@kubernetes/client-node', 'mysql2', 'pg'];
     const entries = ['lib/metrics-server-command.ts', 'lib/autoscaler-command.ts', ...subsystems].flatMap(
       (source) => Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === source),

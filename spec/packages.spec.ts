@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parseSourceFile, readSourceFiles } from '#spec/support/source-file.ts';
 import { nodesOf } from '#spec/support/syntax-tree.ts';
 
-/** What packages offer beside their main entry, by the subpath that their documentation names. */
+/** Documented entry points of packages besides their main entry, by subpath. */
 const DOCUMENTED_SUBPATHS: ReadonlySet<string> = new Set([
   '@bufbuild/protobuf/codegenv2',
   '@bufbuild/protobuf/wire',
@@ -18,7 +18,7 @@ const DOCUMENTED_SUBPATHS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Names that begin with `_` and are public to read: a field of Nakadi's JSON, methods that Node's streams
+ * Names with a leading `_` that are public to read: a field of Nakadi's JSON, methods that Node's streams
  * document, and those that gRPC declares abstract for subclasses of its `ChannelCredentials`.
  */
 const PUBLIC_NAMES: ReadonlySet<string> = new Set([
@@ -32,19 +32,19 @@ const PUBLIC_NAMES: ReadonlySet<string> = new Set([
   '_destroy',
 ]);
 
-/** The build's, which makes the entries of packages smaller: it fails where a file is not there any more. */
+/** The build script, which replaces entries of packages by smaller ones: it fails if a file has moved. */
 const SMALLER_ENTRIES = 'scripts/leave-out.ts';
 
 describe('packages', () => {
   it('are imported by the names that they export and document', () => {
     const sources = ['lib', 'simulator', 'scripts', 'spec'].flatMap(readSourceFiles);
     const inside = sources
-      .filter(({ path }) => path !== SMALLER_ENTRIES && path !== 'spec/packages.spec.ts') // its own cases
+      .filter(({ path }) => path !== SMALLER_ENTRIES && path !== 'spec/packages.spec.ts') // the spec's own cases
       .flatMap(({ path, specifiers }) => insideImports(specifiers).map((one) => `${path}: ${one}`));
     expect(inside).to.deep.equal([]);
   });
 
-  it('are used by what they make public, and set for no other user of theirs in the process', () => {
+  it('are used by their public interface, without process-wide settings', () => {
     const found = ['lib', 'simulator', 'scripts']
       .flatMap(readSourceFiles)
       .filter(({ path }) => path !== SMALLER_ENTRIES)
@@ -91,7 +91,7 @@ describe('intrusionsOf', () => {
     });
 });
 
-/** What of a source reaches into a package, or sets something for the whole process. */
+/** Accesses of a source to a package's internals, and process-wide settings. */
 function intrusionsOf(path: string, text: string): readonly string[] {
   const imported = insideImports(parseSourceFile(path, text).specifiers);
   const code = stripTypeScriptTypes(text);
@@ -112,7 +112,7 @@ function isInsideOfPackage(specifier: string): boolean {
   return !isWhole && !DOCUMENTED_SUBPATHS.has(specifier);
 }
 
-/** The names that a source gives to what it imports of packages and of Node. */
+/** The local names of a source's imports from packages and Node. */
 function namesOfPackages(nodes: readonly AnyNode[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const node of nodes) {
@@ -163,7 +163,7 @@ function nameOf({ property, computed }: MemberExpression): string {
   return computed && property.type !== 'Literal' ? '' : keyOf({ key: property as AnyNode });
 }
 
-/** `a.b.c` for members of a name; empty for those of anything else. */
+/** `a.b.c` for members of a name; empty for other expressions. */
 function pathOf(node: AnyNode): string {
   if (node.type === 'Identifier') return node.name;
   if (node.type !== 'MemberExpression') return '';

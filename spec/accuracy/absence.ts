@@ -1,26 +1,26 @@
 import type { PodLife } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
 
-/** A sample that is older when it is told is not believed. */
+/** Older samples are not served. */
 const OLDEST_SAMPLE_MS = 30_000;
 
-/** No rate is made of readings that lie further apart. */
+/** Maximum time between two readings of one rate. */
 const MAX_GAP_MS = 300_000;
 
-/** When a node responded last, and the time before. */
+/** The time of a node's last response, and of the one before. */
 export interface ResponseTimes {
   readonly lastMs: number;
-  /** When its kubelet looked for its last response. */
+  /** When the kubelet read the counters of its last response. */
   readonly lookedAtMs: number;
   readonly previousMs: number | undefined;
-  /** How many scrapes were lost since. */
+  /** Number of scrapes that failed since. */
   readonly lostScrapes: number;
 }
 
-/** One lost scrape is bridged, two are not. */
+/** One lost scrape is bridged; two are not. */
 export const MAX_BRIDGED_CYCLES = 1;
 
-/** Why something that lives has no metrics, where that is as it should be. */
+/** Legitimate reasons for a live object without metrics. */
 export const ABSENCES = {
   unreachable: 'More than one scrape of its node was lost since it responded',
   untold: 'Its kubelet had not reported it, or a running container in it',
@@ -34,15 +34,15 @@ export const ABSENCES = {
 
 export type Absence = keyof typeof ABSENCES;
 
-/** cAdvisor looks every 10 to 20 s. */
+/** cAdvisor samples every 10 to 20 s. */
 const MAX_SAMPLING_MS = 20_000;
 const YOUNGEST_MS = 10_000;
-/** By when a container has used some CPU. */
+/** By then, a container has used some CPU. */
 const FIRST_CPU_MS = 1000;
-/** Stamps of whole seconds make an age up to a second shorter; samples of a runtime are milliseconds old. */
+/** Whole-second timestamps shorten an age by up to a second; samples of a container runtime are milliseconds old. */
 const STAMP_MS = 1010;
 
-/** @returns `undefined` where nothing excuses it */
+/** @returns `undefined` if there is no legitimate reason */
 export function absenceOfPod(
   { node, running }: PodLife,
   times: ResponseTimes | undefined,
@@ -60,7 +60,7 @@ export function absenceOfPod(
   return general === 'unsampled' && samplingMs === 0 ? undefined : general;
 }
 
-/** @returns `undefined` where nothing excuses it */
+/** @returns `undefined` if there is no legitimate reason */
 export function absenceOfNode(
   { clock, machine }: SocketlessNode,
   times: ResponseTimes | undefined,

@@ -5,8 +5,8 @@ const PAGE_BYTES = 4096;
 const MEBIBYTE = 2 ** 20;
 
 /**
- * Some load: most containers use little and some use cores, and every third goes up and down, so that a window that is not
- * what it claims to be shows.
+ * A random load: most containers use little and some use cores. Every third load is a wave, so that a value with a wrong
+ * window has a detectable error.
  */
 export function someLoad(dice: Dice): Load {
   const millicores = Math.ceil(2 ** dice.between(0, 11));
@@ -15,7 +15,7 @@ export function someLoad(dice: Dice): Load {
   return wave(millicores, { memoryBytes, periodMs: dice.between(60_000, 1_800_000) });
 }
 
-/** Goes up and down between nothing and twice the mean. */
+/** Oscillates between zero and twice the mean. */
 function wave(
   meanMillicores: number,
   { memoryBytes, periodMs }: { readonly memoryBytes: number; readonly periodMs: number },

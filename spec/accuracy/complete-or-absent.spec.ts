@@ -4,7 +4,7 @@ import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-dec
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import { at } from '#spec/support/points.ts';
 
-/** A container as a kubelet may tell of it. */
+/** A container in a kubelet's response, possibly incomplete. */
 interface ToldContainer {
   readonly name: string;
   readonly startSeconds: number;
@@ -35,8 +35,8 @@ function summaryAt(seconds: number, containers: readonly ToldContainer[]): strin
   return JSON.stringify({ pods: [{ podRef, containers: parts }] });
 }
 
-describe('what is served of a pod', () => {
-  it('is everything that its kubelet reported in its last response, or nothing', () => {
+describe('the served metrics of a pod', () => {
+  it("are all of its kubelet's last response, or absent", () => {
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     fc.assert(
       fc.property(responses, (rounds) => {

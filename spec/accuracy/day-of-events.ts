@@ -4,18 +4,17 @@ import type { Dice } from './dice.ts';
 import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
 
-/** What a day is made of. */
 export interface DayOptions {
   readonly clock: Clock;
   readonly dice: Dice;
   readonly cluster: SocketlessCluster;
   readonly nodes: number;
   readonly podsPerNode: number;
-  /** How many times as much happens as on a bad day. */
+  /** Event rate, as a multiple of a bad day's. */
   readonly pace: number;
 }
 
-/** Something that happens to every node (or pod) once in so many hours on average. */
+/** A random event, which each node (or pod) has once in so many hours on average. */
 interface Happening {
   readonly what: string;
   readonly everyHours: number;
@@ -24,7 +23,7 @@ interface Happening {
 }
 
 const HOUR_MS = 3_600_000;
-/** A watch tells of a change this much later than the kubelet knows of it, at most. */
+/** Maximum delay of a watch event after the kubelet has the change. */
 const WATCH_LAG_MS = 2000;
 
 const HAPPENINGS: readonly Happening[] = [
@@ -77,14 +76,14 @@ const HAPPENINGS: readonly Happening[] = [
   },
 ];
 
-/** Everything that goes on in a cluster, at the pace of the clock. */
+/** All events in a cluster, at random times of the clock. */
 export class DayOfEvents {
   readonly dice: Dice;
   readonly counts = new Map<string, number>(HAPPENINGS.map(({ what }) => [what, 0]));
   readonly #options: DayOptions;
-  /** By what happens, when next. */
+  /** The next time of each event. */
   readonly #dueMs = new Map<Happening, number>();
-  /** Names of pods that are on their way. */
+  /** Names of pods that are being moved. */
   readonly #moving = new Set<string>();
   #names = 0;
 
@@ -95,12 +94,12 @@ export class DayOfEvents {
     for (const happening of HAPPENINGS) this.#dueMs.set(happening, this.#nextMs(happening));
   }
 
-  /** When something happens next. */
+  /** The time of the next event. */
   get nextMs(): number {
     return Math.min(...this.#dueMs.values());
   }
 
-  /** Lets happen what is due. */
+  /** Runs the events that are due. */
   proceed(): void {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [happening, dueMs] of this.#dueMs) {
@@ -111,7 +110,7 @@ export class DayOfEvents {
     }
   }
 
-  /** Adds a node of some kind with pods of some age. */
+  /** Adds a node of a random kind with pods of random ages. */
   #addNode(): void {
     const { cluster, podsPerNode, clock } = this.#options;
     const name = `node-${++this.#names}`;
@@ -154,7 +153,7 @@ export class DayOfEvents {
     });
   }
 
-  /** As a StatefulSet's pod: the next one starts once the first has ended, or is given up because its node is cut off. */
+  /** Moves a pod as a StatefulSet does: its successor starts once it has ended, or is given up on a lost node. */
   movePod(): void {
     const { cluster } = this.#options;
     const life = this.#somePod();
@@ -166,12 +165,12 @@ export class DayOfEvents {
     const startAnew = () => {
       this.#moving.delete(name);
       const machine = cluster.machines.get(target.name);
-      if (!machine || machine.reach === 'refusing') return this.#end(life); // there is nowhere to go
+      if (!machine || machine.reach === 'refusing') return this.#end(life); // there is no node for it
       const sketches = containers.map((each) => ({ name: each.name, load: someLoad(this.dice) }));
       const next = cluster.runPod({ name, node: target.name, containers: sketches });
       this.#later(this.dice.between(0, WATCH_LAG_MS), () => cluster.announce(next));
     };
-    // Where UIDs are told, the old kubelet may go on to report it for a while after the next one has started.
+    // If the response has UIDs, the old kubelet may continue to report the old pod after the new one has started.
     if (life.node.endpoint === 'summary' && this.dice.fraction() < 0.5) {
       this.#later(this.dice.between(20_000, 200_000), () => life.node.machine.stop(uid));
     } else {

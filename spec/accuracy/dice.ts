@@ -1,6 +1,6 @@
 import { seededFraction } from '#simulator/random.ts';
 
-/** Chance that falls the same way for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export class Dice {
   readonly #seed: number;
   #count = 0;
@@ -14,17 +14,17 @@ export class Dice {
     return seededFraction(this.#seed, this.#count++);
   }
 
-  /** A number from one up to another. */
+  /** A number in [from, to). */
   between(from: number, to: number): number {
     return from + this.fraction() * (to - from);
   }
 
-  /** @returns `undefined` where there is nothing to choose from */
+  /** @returns `undefined` if there are no choices */
   oneOf<T>(choices: readonly T[]): T | undefined {
     return choices[Math.floor(this.fraction() * choices.length)];
   }
 
-  /** How long until something happens next that happens once in a while. */
+  /** A random time until the next event, for a mean time between events. */
   waitMs(meanMs: number): number {
     return -Math.log(1 - this.fraction()) * meanMs;
   }

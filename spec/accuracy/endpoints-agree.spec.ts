@@ -5,8 +5,8 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { DEFAULTS, Pipeline } from './pipeline.ts';
 import { SocketlessCluster } from './socketless-cluster.ts';
 
-describe('what is made of /stats/summary and of /metrics/resource', () => {
-  it('is the same usage, but for the whole seconds of the summary', async () => {
+describe('the usage from /stats/summary and from /metrics/resource', () => {
+  it('is the same, except for the whole seconds of the summary', async () => {
     const load = fc.record({
       millicores: fc.integer({ min: 1, max: 8000 }),
       pages: fc.integer({ min: 1, max: 2 ** 20 }),

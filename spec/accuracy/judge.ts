@@ -2,45 +2,45 @@ import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { ClockSetting, NodeClock } from '#simulator/machine/node-clock.ts';
 import type { EndpointKind } from './socketless-node.ts';
 
-/** What really happened to a container or a node. */
+/** The actual usage of a container or a node over time. */
 export interface TrueCourse {
   readonly clock: NodeClock;
   readonly endpoint: EndpointKind;
-  /** CPU time used by a moment, in core-nanoseconds. */
+  /** CPU time used up to a time, in core-nanoseconds. */
   coreNanoseconds(atMs: number): number;
-  /** Working set at a moment. */
+  /** Working set at a time. */
   memoryBytes(atMs: number): number;
 }
 
-/** What became of comparing a value with the truth over its own window. */
+/** The comparison of a value with the actual usage over the value's own window. */
 export interface Judgement {
-  /** Of the CPU value; what uses less than a millicore counts as using one. */
+  /** Error of the CPU value, relative to the actual usage or to one millicore, whichever is more. */
   readonly relativeError: number;
-  /** Whether it lies between what the fineness of its stamps allows at least and at most. */
+  /** Whether the value is between the minimum and the maximum that the resolution of its timestamps permits. */
   readonly isWithinStamps: boolean;
   readonly isTrueMemory: boolean;
-  /** How far the kubelet's clock was stepped within the window, in all; 0 where it was not. */
+  /** Total steps of the kubelet's clock within the window; 0 without any. */
   readonly steppedMs: number;
-  /** The moment that the value tells of. */
+  /** The time to which the value refers. */
   readonly momentMs: number;
 }
 
-/** How much later than its stamp says a sample may have been taken. */
+/** How much later than its timestamp a sample may have been taken. */
 export const FINENESS_MS: Readonly<Record<EndpointKind, number>> = { summary: 1000, resource: 1 };
 
 const MILLICORE_NANOCORES = 1e6;
-/** The exposition tells starts in seconds since the epoch, of which a double holds a quarter of a microsecond. */
+/** The exposition has start times in seconds since the epoch; a double resolves a quarter of a microsecond of them. */
 const START_FINENESS_MS = 0.001;
-/** A value is rounded down to a nanocore, and doubles lose some of a long life's nanoseconds. */
+/** A value is rounded down to a nanocore, and doubles lose nanoseconds of a long-running counter. */
 const toleranceOf = (nanocores: number) => 10 + nanocores / 1e6;
 
-/** Where within a stamp's fineness memory is looked for: it changes at moments, of which there are few in a second. */
+/** Times within a timestamp's resolution at which memory is compared: memory changes only a few times in a second. */
 const LOOKS = [0, 1, ...Array.from({ length: 99 }, (_, index) => (index + 1) / 100)];
 
 /**
- * Compares a value with the truth over the window that it claims, by its kubelet's clock.
+ * Compares a value with the actual usage over the window that it states, by its kubelet's clock.
  *
- * @returns `undefined` where that clock has never shown the timestamp
+ * @returns `undefined` if that clock has never shown the timestamp
  */
 export function judge(value: MeasuredUsage, course: TrueCourse): Judgement | undefined {
   const { clock, endpoint } = course;
@@ -67,10 +67,10 @@ export function judge(value: MeasuredUsage, course: TrueCourse): Judgement | und
   };
 }
 
-/** Steps of this and more are told from the age of samples; smaller ones can't be. */
+/** Larger steps are detected from the age of samples; smaller ones cannot be. */
 export const MIN_REPORTED_STEP_MS = 60_000;
 
-/** A small step back hides so much of the window that it may seem to begin after the step. */
+/** A small step back shortens the window, which may then seem to begin after the step. */
 function steppedBetween(
   { settings }: NodeClock,
   { fromMs, setting }: { readonly fromMs: number; readonly setting: ClockSetting },

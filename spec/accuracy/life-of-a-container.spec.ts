@@ -35,7 +35,7 @@ describe('the life of a container', () => {
     }
   });
 
-  it('is left out of its pod while it waits to be restarted after a crash', async () => {
+  it('is omitted from its pod while it waits for a restart after a crash', async () => {
     const containers = [container('app'), container('flaky')];
     const { clock, cluster, containersOf } = setup({ pods: [pod('duo', { containers })] });
     await clock.advance(SETTLED_MS);
@@ -48,7 +48,7 @@ describe('the life of a container', () => {
     expect(containersOf('duo')).to.deep.equal(['app', 'flaky']);
   });
 
-  it('joins those of its pod when it is an ephemeral one', async () => {
+  it('is added to its pod if it is an ephemeral container', async () => {
     const { clock, containersOf, web } = setup();
     await clock.advance(SETTLED_MS);
     web.join(container('debugger'));
@@ -56,7 +56,7 @@ describe('the life of a container', () => {
     expect(containersOf('web')).to.deep.equal(['app', 'debugger']);
   });
 
-  it('counts beside the others when it is a sidecar, which started before the init containers', async () => {
+  it('counts with the others if it is a sidecar, which started before the init containers', async () => {
     const { clock, containersOf, web } = setup();
     const sidecar = web.join(container('sidecar'));
     const init = web.join({ ...container('init'), unknown: ['cpu', 'memory'] });
@@ -67,7 +67,7 @@ describe('the life of a container', () => {
     expect(sidecar.isRunning(clock.monotonicMs()) && init.isRunning(clock.monotonicMs())).to.equal(true);
   });
 
-  it('is measured between the looks that cAdvisor takes now and then', async () => {
+  it("is measured between cAdvisor's samples", async () => {
     const { clock, pipeline } = setup({ a: { runtime: 'cadvisor' } });
     for (let cycle = 0; cycle < 20; cycle++) {
       await clock.advance(CYCLE_MS);
@@ -76,7 +76,7 @@ describe('the life of a container', () => {
     }
   });
 
-  it('stays as it was while its kubelet repeats a sample, for five minutes at most', async () => {
+  it('stays unchanged while its kubelet repeats a sample, for at most five minutes', async () => {
     const { clock, cluster, pipeline } = setup();
     await clock.advance(SETTLED_MS);
     const [node, pod] = [pipeline.node('a'), pipeline.pod('web')];

@@ -12,7 +12,7 @@ describe('the life of a node', () => {
     });
   }
 
-  it('goes on with the first response after a partition', async () => {
+  it('continues with the first response after a partition', async () => {
     const { clock, cluster, pipeline } = setup();
     await clock.advance(SETTLED_MS);
     cluster.node('a').reach = 'lost';
@@ -61,7 +61,7 @@ describe('the life of a node', () => {
   });
 
   for (const hours of [-24, -1, 1, 24]) {
-    it(`loses a reading, and no truth, when its clock is stepped by ${hours} h`, async () => {
+    it(`loses a reading, but no accuracy, when its clock is stepped by ${hours} h`, async () => {
       const { clock, cluster, pipeline } = setup();
       await clock.advance(SETTLED_MS);
       cluster.node('a').clock.skewMs += hours * 3_600_000;
@@ -83,7 +83,7 @@ describe('the life of a node', () => {
     expect(pipeline.node('a')?.cpuNanocores).to.be.closeTo(180_000_000, 2_000_000);
   });
 
-  it('has one request in flight, though its summaries take minutes', async () => {
+  it('has one request in flight, even if its summaries take minutes', async () => {
     const { clock, cluster, pipeline } = setup({ options: { requestTimeoutMs: 54_000 } });
     cluster.node('a').latencyMs = 53_000;
     await clock.advance(5 * CYCLE_MS);

@@ -3,7 +3,7 @@ import { PodReducer } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import { CYCLE_MS, container, pod, SETTLED_MS, setup } from './small-cluster.ts';
 
 describe('the life of a pod', () => {
-  it('ends when it is deleted, though its kubelet still knows it', async () => {
+  it('ends when it is deleted, even if its kubelet still reports it', async () => {
     const { clock, cluster, pipeline, web } = setup();
     await clock.advance(SETTLED_MS);
     cluster.renounce(web);
@@ -21,7 +21,7 @@ describe('the life of a pod', () => {
     expect(pipeline.pod('early')?.windowMs).to.equal(12_000);
   });
 
-  it('has no metrics while its kubelet does not know it', async () => {
+  it('has no metrics while its kubelet does not report it', async () => {
     const { clock, cluster, pipeline } = setup();
     cluster.livePods.set('pending', { namespace: 'default', name: 'pending', uid: 'pending', labels: {} });
     await clock.advance(SETTLED_MS);
@@ -29,7 +29,7 @@ describe('the life of a pod', () => {
   });
 
   for (const endpoint of ['summary', 'resource'] as const) {
-    it(`is not taken for that of its predecessor on a node that is cut off (${endpoint})`, async () => {
+    it(`is not confused with its predecessor's on a node that is cut off (${endpoint})`, async () => {
       const first = pod('db-0', { containers: [container('app', 900)] });
       const { clock, cluster, pipeline } = setup({ a: { endpoint }, pods: [first] });
       await clock.advance(SETTLED_MS);

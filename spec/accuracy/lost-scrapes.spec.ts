@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setup } from './small-cluster.ts';
 
-describe('a node of which scrapes are lost', () => {
+describe('a node whose scrapes fail', () => {
   for (const [resolutionMs, requestTimeoutMs] of [
     [60_000, 10_000],
     [60_000, 54_000],

@@ -1,4 +1,4 @@
-// Writes docs/contributing/accuracy.md: a simulated day, judged by the truth.
+// Writes docs/contributing/accuracy.md: the served values of a simulated day, compared with the actual usage.
 import { writeFile } from 'node:fs/promises';
 import { reportDay } from './report.ts';
 import { runDay } from './run-day.ts';

@@ -13,7 +13,7 @@ import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
 import { Counts, type ErrorTally, Quantiles } from './tally.ts';
 
-/** Kinds of value, by what can be expected of them. */
+/** Kinds of values, by the accuracy that is expected of them. */
 export const VALUE_KINDS = {
   'container summary': 'Containers, by `/stats/summary`',
   'container resource': 'Containers, by `/metrics/resource`',
@@ -26,14 +26,13 @@ export const VALUE_KINDS = {
 
 export type ValueKind = keyof typeof VALUE_KINDS;
 
-/** What became of one kind of object, counted at every look at every object that lived. */
+/** Counts for one kind of object, over all observations of live objects. */
 export interface Presence {
   readonly lived: number;
   readonly served: number;
   readonly absences: readonly (readonly [Absence | 'unexplained', number])[];
 }
 
-/** What has been observed. */
 export interface Observations {
   readonly scrapes: { readonly responded: number; readonly lost: number };
   readonly errors: Readonly<Record<ValueKind, ErrorTally>>;
@@ -44,14 +43,14 @@ export interface Observations {
   readonly faultCount: number;
 }
 
-/** Nobody reads more. */
+/** More would not be read. */
 const MAX_FAULTS = 20;
 
-/** Looks at what is served as a client does, and knows better. */
+/** Reads the served values as a client does and compares them with the actual usage. */
 export class Observer {
   readonly #cluster: SocketlessCluster;
   readonly #times = new Map<string, ResponseTimes>();
-  /** Values that were judged, and of which moments they tell. */
+  /** Compared values, and the times to which they refer. */
   readonly #judged = new WeakMap<MeasuredUsage, number>();
   readonly #errors: Readonly<Record<ValueKind, Quantiles>> = {
     'container summary': new Quantiles(),
@@ -153,13 +152,13 @@ export class Observer {
     this.#expectTrue(usage, judgement, `${life.running.name}/${usage.name} on ${life.node.name}`);
   }
 
-  /** Whether a kubelet that tells no UIDs told this of another pod of the same name. */
+  /** Whether a value is of another pod of the same name, reported by a kubelet whose responses have no UIDs. */
   #isOfPredecessor(usage: MeasuredUsage, { running }: PodLife): boolean {
     const sameName = this.#cluster.livesByName.get(running.name) ?? [];
     return sameName.some((life) => life.node.endpoint === 'resource' && isTrue(judgeContainer(usage, life)));
   }
 
-  /** What was looked at before can only have grown older. */
+  /** Whether the value was compared before: since then, it has only aged. */
   #isJudged(usage: MeasuredUsage): boolean {
     const momentMs = this.#judged.get(usage);
     if (momentMs === undefined) return false;
@@ -220,7 +219,7 @@ function judgeContainer(usage: MeasuredUsage, { node, running }: PodLife): Judge
   );
 }
 
-/** Whether a value is as true as it can be; over a small step of the clock anything may be. */
+/** Whether a value is as accurate as it can be; a window with a small clock step may have any error. */
 function isTrue(judgement: Judgement | undefined): boolean {
   if (!judgement) return false;
   return judgement.steppedMs > 0 || (judgement.isWithinStamps && judgement.isTrueMemory);

@@ -10,7 +10,7 @@ import { NAMESPACE, type SocketlessCluster } from './socketless-cluster.ts';
 
 const SECOND_CYCLE_AFTER_MS = 12_000;
 
-/** How the server under judgement is set. */
+/** Settings of the server under test. */
 export interface PipelineOptions {
   readonly resolutionMs: number;
   readonly requestTimeoutMs: number;
@@ -20,13 +20,13 @@ export interface PipelineOptions {
   readonly onScraped?: (outcome: ScrapeOutcome) => void;
 }
 
-/** What is served of a pod, with what is held of its containers. */
+/** The served usage of a pod, with the stored spans of its containers. */
 export type ServedPod = Omit<PodUsage, 'containers'> & { readonly containers: readonly MeasuredUsage[] };
 
-/** How a server is set that was told nothing. */
+/** Settings of a server without flags. */
 export const DEFAULTS: PipelineOptions = defaultOptions();
 
-/** The server's own scraper, decoders, manager and sink at work on a cluster without sockets. */
+/** The server's own scraper, decoders, manager and sink in a cluster without sockets. */
 export class Pipeline implements AsyncDisposable {
   readonly sink: MetricsSink;
   readonly #cluster: SocketlessCluster;
@@ -83,17 +83,17 @@ export class Pipeline implements AsyncDisposable {
     this.#stopped = manager.run(this.#running.signal);
   }
 
-  /** What is served of a node. */
+  /** The served usage of a node. */
   node(name: string): NodeUsage | undefined {
     return this.#cluster.liveNodes.has(name) ? this.sink.snapshot.nodes.get(name) : undefined;
   }
 
-  /** What is served of a pod: that of the one which lives. */
+  /** The served usage of a pod, if it is of the live pod of that name. */
   pod(name: string): ServedPod | undefined {
     const live = this.#cluster.livePods.get(name);
     const usage = this.sink.snapshot.pods.get(NAMESPACE)?.get(name);
     if (!live || !usage || (usage.uid !== undefined && usage.uid !== live.uid)) return undefined;
-    // The sink's containers know their own spans, though only the earliest is told.
+    // The sink's containers have their own spans, though only the earliest is served.
     return usage as ServedPod;
   }
 

@@ -10,7 +10,7 @@ const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);
 const ROUNDS = ['t0', 't1', 't2'];
 const BURNERS = ['default/burner-7b8469d94f-v2dlv', 'default/burner-7b8469d94f-wrk7k'];
 
-/** What is held after each of three rounds that were recorded 20 s apart. */
+/** The stored usages after each of three rounds that were recorded 20 s apart. */
 async function recordsOf(
   file: string,
   decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch,
@@ -27,7 +27,7 @@ async function recordsOf(
 }
 
 describe("a real kubelet's responses", () => {
-  it('amount to what was measured by hand', async () => {
+  it('yield the values that were computed by hand', async () => {
     const [first, second, third] = await recordsOf('summary-cpu-memory.json', decodeSummary);
     const burn = (record: NodeRecord | undefined, pod: string) =>
       record?.pods.get(pod)?.usage?.containers.find(({ name }) => name === 'burn');
@@ -36,7 +36,7 @@ describe("a real kubelet's responses", () => {
       cpuNanocores: 61_383_429,
       memoryBytes: 25_436_160,
     });
-    // 16 s old at the first reading, and so served over its age.
+    // 16 s old at the first reading, and so its rate covers its lifetime.
     expect(burn(first, 'default/burner-7b8469d94f-v2dlv')).to.deep.include({
       windowMs: 16_000,
       cpuNanocores: 61_205_996,
@@ -49,7 +49,7 @@ describe("a real kubelet's responses", () => {
     ['summary-cpu-memory.json', decodeSummary],
     ['metrics-resource.txt', decodeExposition],
   ] as const) {
-    it(`amount to the 60 millicores and 24 MiB that are burnt, by ${file}`, async () => {
+    it(`yield the actual 60 millicores and 24 MiB, from ${file}`, async () => {
       const [, ...later] = await recordsOf(file, decode);
       for (const record of later) {
         for (const pod of BURNERS) {
@@ -63,7 +63,7 @@ describe("a real kubelet's responses", () => {
     });
   }
 
-  it('amount to what the reference served of them at the time', async () => {
+  it('yield the values that the reference served at the time', async () => {
     const [, second, third] = await recordsOf('metrics-resource.txt', decodeExposition);
     for (const [round, record] of [
       ['t1', second],

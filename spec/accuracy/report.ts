@@ -2,7 +2,7 @@ import { ABSENCES } from './absence.ts';
 import { type Presence, VALUE_KINDS, type ValueKind } from './observer.ts';
 import type { DayResult } from './run-day.ts';
 
-/** A day in tables, as Markdown. */
+/** Reports a day in tables, as Markdown. */
 export function reportDay(day: DayResult): string {
   const { size, events, scrapes, errors, worstAgeMs, faultCount, faults } = day;
   return `# Accuracy
@@ -72,7 +72,7 @@ ${table(
 `;
 }
 
-/** Of what nothing excuses, how much is served. */
+/** The served share of what has no legitimate reason to be absent. */
 function share(presence: Presence): string {
   const missing = countOf(presence, 'unexplained');
   return percent(presence.served / (presence.served + missing));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runDay } from './run-day.ts';
 
 describe('runDay', () => {
-  it('finds nothing served that is not true, and nothing missing without a reason', async () => {
+  it('finds no wrong value, and no absence without a reason', async () => {
     const size = { seed: 7, nodes: 12, podsPerNode: 6, hours: 2, pace: 10 };
     const { events, faults, pods, nodes, errors } = await runDay(size);
     expect(faults).to.deep.equal([]);

@@ -5,28 +5,27 @@ import { type Observations, Observer } from './observer.ts';
 import { DEFAULTS, Pipeline } from './pipeline.ts';
 import { SocketlessCluster } from './socketless-cluster.ts';
 
-/** How much there is to judge. */
+/** Size of the simulation. */
 export interface DaySize {
   readonly seed: number;
   readonly nodes: number;
   readonly podsPerNode: number;
   readonly hours: number;
-  /** How many times as much happens as on a bad day. */
+  /** Event rate, as a multiple of a bad day's. */
   readonly pace: number;
 }
 
-/** What a day was like. */
 export interface DayResult extends Observations {
   readonly size: DaySize;
-  /** How often what happened. */
+  /** Number of events by name. */
   readonly events: ReadonlyMap<string, number>;
 }
 
 const HOUR_MS = 3_600_000;
-/** In a cycle, all have responded or failed by the first look; the second is right before the next cycle. */
+/** By the first observation of a cycle, all have responded or failed; the second is right before the next cycle. */
 const LOOKS_AT_MS = [30_000, 59_900];
 
-/** Lets a day pass, and compares everything that is served, twice a cycle, with the truth. */
+/** Simulates a day and compares all served values with the actual usage, twice per cycle. */
 export async function runDay(size: DaySize): Promise<DayResult> {
   const clock = new ManualClock();
   const cluster = new SocketlessCluster(clock);
@@ -49,7 +48,7 @@ export async function runDay(size: DaySize): Promise<DayResult> {
   return { size, events: day.counts, ...observer.result() };
 }
 
-/** Cycles begin at 0, at 12 s and every resolution from there on. */
+/** Cycles begin at 0, at 12 s, and at every resolution after that. */
 function* looks(untilMs: number): Generator<number> {
   for (let cycleMs = 12_000; cycleMs < untilMs; cycleMs += DEFAULTS.resolutionMs) {
     for (const afterMs of LOOKS_AT_MS) yield cycleMs + afterMs;

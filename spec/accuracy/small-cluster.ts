@@ -4,18 +4,18 @@ import { DEFAULTS, Pipeline, type PipelineOptions } from './pipeline.ts';
 import { type NodeSketch, type PodSketch, SocketlessCluster } from './socketless-cluster.ts';
 
 const MEBIBYTE = 2 ** 20;
-/** By now all have been read twice and served. */
+/** By then, all have been scraped twice and are served. */
 export const SETTLED_MS = 20_000;
 /** From one cycle to the same point of the next. */
 export const CYCLE_MS = DEFAULTS.resolutionMs;
 
-/** A container under a steady load, by default of 60 millicores. */
+/** A container with a constant load, by default of 60 millicores. */
 export const container = (name: string, millicores = 60) => ({
   name,
   load: steadyLoad(millicores, 24 * MEBIBYTE),
 });
 
-/** An hour-old pod of one container on node `a`, unless told otherwise. */
+/** An hour-old pod with one container on node `a`, with changes. */
 export const pod = (name: string, changes: Partial<PodSketch> = {}): PodSketch => ({
   name,
   node: 'a',
@@ -24,7 +24,7 @@ export const pod = (name: string, changes: Partial<PodSketch> = {}): PodSketch =
   ...changes,
 });
 
-/** Node `a` with pod `web`, node `b` with pod `other`, and whatever else. */
+/** Node `a` with pod `web`, node `b` with pod `other`, and further objects. */
 export function setup({
   a = {},
   pods = [],

@@ -5,7 +5,6 @@ import type { RunningPod, RuntimeKind } from '#simulator/machine/node-machine.ts
 import { type Load, type MissingReading, RunningContainer } from '#simulator/machine/running-container.ts';
 import { type EndpointKind, SocketlessNode } from './socketless-node.ts';
 
-/** A node to be. */
 export interface NodeSketch {
   readonly name: string;
   readonly endpoint?: EndpointKind;
@@ -13,47 +12,45 @@ export interface NodeSketch {
   readonly skewMs?: number;
 }
 
-/** A pod to be. */
 export interface PodSketch {
   readonly name: string;
   readonly node: string;
   readonly containers: readonly ContainerSketch[];
-  /** When its containers started; now unless told. */
+  /** When its containers started; by default now. */
   readonly startedAtMs?: number;
-  /** By which its kubelet knows it, where that is not how the API server does: a static pod. */
+  /** The UID that its kubelet reports, if the API server has another one: a static pod. */
   readonly kubeletUid?: string;
 }
 
-/** A container to be. */
 export interface ContainerSketch {
   readonly name: string;
   readonly load: Load;
   readonly unknown?: readonly MissingReading[];
 }
 
-/** One pod through its life, and where it leads that. */
+/** One pod over its lifetime, with its node. */
 export interface PodLife {
   readonly node: SocketlessNode;
   readonly running: RunningPod;
-  /** Runs one more container in it from now on: an ephemeral one, or the next of its kind. */
+  /** Starts another container in the pod: an ephemeral one, or the successor of one. */
   join(sketch: ContainerSketch): RunningContainer;
 }
 
 export const NAMESPACE = 'default';
 
 /**
- * Machines, what their kubelets response, and what the API server says of them, without a socket between: a day of
- * hundreds of nodes passes in minutes.
+ * Machines, their kubelets' responses, and the API server's objects, without sockets: a day of hundreds of nodes takes
+ * minutes.
  */
 export class SocketlessCluster {
   readonly clock: Clock;
-  /** The machines that are there, by name. */
+  /** The existing machines, by name. */
   readonly machines = new Map<string, SocketlessNode>();
-  /** Every pod that ever was, by the UID that its kubelet gives. */
+  /** Every pod of the run, by the UID that its kubelet reports. */
   readonly lives = new Map<string, PodLife>();
-  /** The same by name, of which another pod may take hold. */
+  /** Pods by name, which several may have had. */
   readonly livesByName = new Map<string, PodLife[]>();
-  /** What a watch of the API server tells. */
+  /** Nodes as a watch of the API server reports them. */
   readonly liveNodes = new Map<string, LiveNode>();
   readonly livePods = new Map<string, LivePod>();
   #podCount = 0;
@@ -75,7 +72,7 @@ export class SocketlessCluster {
     return node;
   }
 
-  /** Takes a node away, and its pods. */
+  /** Removes a node and its pods. */
   removeNode(name: string): void {
     for (const { uid, name: pod } of this.machines.get(name)?.machine.pods() ?? []) {
       if (this.livePods.get(pod)?.uid === uid) this.livePods.delete(pod);
@@ -84,7 +81,7 @@ export class SocketlessCluster {
     this.liveNodes.delete(name);
   }
 
-  /** Runs a pod, of which the API server does not tell yet. */
+  /** Starts a pod that the API server does not report yet. */
   runPod({ name, node, containers, ...sketch }: PodSketch): PodLife {
     const host = this.node(node);
     const startedAtMs = sketch.startedAtMs ?? this.clock.monotonicMs();
@@ -108,24 +105,24 @@ export class SocketlessCluster {
     return life;
   }
 
-  /** Tells of a pod that it lives, and no longer of an earlier one of its name. */
+  /** Reports a pod as live, in place of an earlier one of its name. */
   announce({ running: { name, uid } }: PodLife): void {
     this.livePods.set(name, { namespace: NAMESPACE, name, uid, labels: {} });
   }
 
-  /** Runs a pod and tells of it. */
+  /** Starts a pod and reports it. */
   addPod(sketch: PodSketch): PodLife {
     const life = this.runPod(sketch);
     this.announce(life);
     return life;
   }
 
-  /** Tells no longer of a pod, unless another has taken its name. */
+  /** Stops reporting a pod, unless another one has its name. */
   renounce({ running: { name, uid } }: PodLife): void {
     if (this.livePods.get(name)?.uid === uid) this.livePods.delete(name);
   }
 
-  /** @throws Error when there is no such machine */
+  /** @throws Error if there is no such machine */
   node(name: string): SocketlessNode {
     const node = this.machines.get(name);
     if (!node) throw new Error(`There is no node "${name}"`);

@@ -6,29 +6,29 @@ import { NodeClock } from '#simulator/machine/node-clock.ts';
 import { NodeMachine, type RuntimeKind } from '#simulator/machine/node-machine.ts';
 import { steadyLoad } from '#simulator/machine/running-container.ts';
 
-/** What a kubelet responds: everything, or `/metrics/resource` alone. */
+/** The endpoint that a kubelet serves: `/stats/summary`, or only `/metrics/resource`. */
 export type EndpointKind = 'summary' | 'resource';
 
 const GIBIBYTE = 2 ** 30;
 const DAY_MS = 86_400_000;
 
-/** One node through its boots, asked without a socket. */
+/** One node over all its boots, scraped without sockets. */
 export class SocketlessNode {
   readonly name: string;
   readonly clock: NodeClock;
   readonly endpoint: EndpointKind;
   readonly runtime: RuntimeKind;
-  /** Each boot is another machine, with counters from zero. */
+  /** Each boot is another machine, whose counters start at zero. */
   readonly #boots: NodeMachine[] = [];
   readonly #time: Clock;
-  /** Whether packets to it are lost; `refusing` while it boots. */
+  /** Whether its packets are lost; it refuses connections while it boots. */
   reach: 'reachable' | 'lost' | 'refusing' = 'reachable';
-  /** Whether its kubelet repeats what it said last, as one does that has stopped sampling. */
+  /** Whether its kubelet repeats its last response, as one does that no longer samples. */
   isStuck = false;
   readonly #lastSaid = new Map<string, string>();
-  /** How long it takes to respond; half of it before it looks. */
+  /** Response time; the kubelet reads the counters after half of it. */
   latencyMs = 0;
-  /** The most requests that it was ever asked at a time. */
+  /** Maximum number of concurrent requests so far. */
   mostInFlight = 0;
   #inFlight = 0;
 
@@ -49,26 +49,26 @@ export class SocketlessNode {
     this.#boot(clock.monotonicMs() - DAY_MS);
   }
 
-  /** The machine since its last boot. */
+  /** The machine since the last boot. */
   get machine(): NodeMachine {
     return this.machineAt(this.clock.nowMs());
   }
 
-  /** The machine as it was booted before a moment. */
+  /** The machine of the last boot before a time. */
   machineAt(momentMs: number): NodeMachine {
     const booted = this.#boots.findLast(({ bootedAtMs }) => bootedAtMs <= momentMs) ?? this.#boots[0];
     if (!booted) throw new Error(`Node "${this.name}" was never booted`);
     return booted;
   }
 
-  /** Crashes: its containers stop, and nobody responds. */
+  /** Crashes: its containers stop, and it does not respond. */
   crash(): void {
     this.reach = 'refusing';
     for (const { containers } of this.machine.pods())
       for (const container of containers) container.stop(this.clock.nowMs());
   }
 
-  /** Boots again, with the pods that it had and counters from zero. */
+  /** Boots again with the same pods; counters start at zero. */
   boot(): void {
     const pods = [...this.machine.pods()];
     const nowMs = this.clock.nowMs();
@@ -80,7 +80,7 @@ export class SocketlessNode {
     this.reach = 'reachable';
   }
 
-  /** @throws as a kubelet's client does */
+  /** @throws the same errors as a kubelet's client */
   async response(
     path: string,
     { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },

@@ -1,4 +1,3 @@
-/** Relative errors of one kind of value. */
 export interface ErrorTally {
   readonly count: number;
   readonly median: number;
@@ -6,7 +5,7 @@ export interface ErrorTally {
   readonly worst: number;
 }
 
-/** Collects numbers and tells their quantiles. */
+/** Collects numbers and computes their quantiles. */
 export class Quantiles {
   #values = new Float64Array(1024);
   #count = 0;
@@ -27,7 +26,6 @@ export class Quantiles {
   }
 }
 
-/** Counts by name. */
 export class Counts {
   readonly #counts = new Map<string, number>();
 

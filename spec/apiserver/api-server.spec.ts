@@ -143,7 +143,7 @@ describe('startApiServer', () => {
   });
 
   it('marks the response as the last one of a persistent connection while it drains', async () => {
-    const server = await startTestApiServer({ clock: new ManualClock() }); // the time to drain is never over
+    const server = await startTestApiServer({ clock: new ManualClock() }); // the drain never times out
     const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
     let received = '';
@@ -210,7 +210,7 @@ describe('startApiServer', () => {
         ],
       ]);
       const server = await startTestApiServer({ endpoints, drainMs: 1 });
-      ask({ port: server.address.port, path: '/slow' }).catch(() => {}); // it is cut off
+      ask({ port: server.address.port, path: '/slow' }).catch(() => {}); // the server aborts it
       const signal = await asked.promise;
       await server[Symbol.asyncDispose]();
       expect(signal.aborted).to.equal(true);
@@ -231,7 +231,7 @@ describe('startApiServer', () => {
     await using server = await startTestApiServer({ endpoints, drainMs: 1 });
     const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
-    socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'); // and nothing is read
+    socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'); // without reading the response
     const signal = await asked.promise;
     await eventually(() => signal.aborted);
     socket.destroy();
@@ -248,7 +248,7 @@ describe('startApiServer', () => {
   });
 });
 
-/** A group with one resource `things`, which has none unless told otherwise. */
+/** A group with one resource `things`, by default without objects. */
 function groupOf(
   name: string,
   list: () => readonly never[] | Promise<readonly never[]> = () => [],

@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 const MIB = 1024 * 1024;
 
-/** Short ones, so that a spec can outlast them. */
+/** Short, so that a spec can exceed them. */
 const TIMEOUTS: ConnectionTimeouts = { idleMs: 60_000, headersMs: 500, requestMs: 500, checkMs: 10 };
 
 describe('a client that exceeds a limit', () => {
@@ -204,7 +204,7 @@ describe('a client that exceeds a limit', () => {
     await using server = await setUp();
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
     const stream = session.request({ ':path': '/version', ':method': 'PUT' });
-    stream.on('error', () => {}); // the server wants no more of it
+    stream.on('error', () => {}); // the server no longer reads it
     let takenBytes = 0;
     const chunk = Buffer.alloc(64 * 1024);
     const send = () => {
@@ -253,12 +253,12 @@ describe('a client that exceeds a limit', () => {
     ['that its path is too long', `/${'a'.repeat(9_000)}`, 414],
     ['that its path makes no sense', '/%', 400],
   ] as const) {
-    it(`is cut off when it does not take word ${what}`, async () => {
+    it(`is cut off when it does not read ${what}`, async () => {
       const clock = new ManualClock();
       await using server = await setUp({ clock, authorizer: async () => ({ isAllowed: false }) });
       using session = connectWithoutWindow(server.port);
       const stream = session.request({ ':path': path });
-      stream.on('error', () => {}); // it is cut off
+      stream.on('error', () => {}); // the server aborts it
       const [headers] = await once(stream, 'response');
       expect(headers[':status']).to.equal(status);
       await eventually(() => clock.sleeperCount > 0);
@@ -269,14 +269,14 @@ describe('a client that exceeds a limit', () => {
   }
 
   it('is cut off in the oldest of its requests when it leaves more than 2,000 short responses untaken', async () => {
-    const clock = new ManualClock(); // stands still
+    const clock = new ManualClock(); // never advances
     await using server = await setUp({ clock });
     using sessions = new DisposableStack();
     const streams: ClientHttp2Stream[] = [];
     for (let connection = 0; connection < 21; connection++) {
       const session = sessions.use(connectWithoutWindow(server.port));
       const asked = Array.from({ length: 100 }, () => session.request({ ':path': '/livez' }));
-      for (const stream of asked) stream.on('error', () => {}); // some are cut off
+      for (const stream of asked) stream.on('error', () => {}); // the server aborts some
       await Promise.all(asked.map((stream) => once(stream, 'response')));
       streams.push(...asked);
     }
@@ -290,17 +290,17 @@ describe('a client that exceeds a limit', () => {
   });
 });
 
-/** A connection over HTTP/2 on which nothing but heads of responses may be sent. */
+/** A connection over HTTP/2 whose flow-control window permits only heads of responses. */
 function connectWithoutWindow(port: number): ClientHttp2Session & Disposable {
   const session = connectHttp2(`https://127.0.0.1:${port}`, {
     rejectUnauthorized: false,
     settings: { initialWindowSize: 0 },
   });
-  session.on('error', () => {}); // it may be ended with requests under way
+  session.on('error', () => {}); // it may end with requests in progress
   return Object.assign(session, { [Symbol.dispose]: () => session.destroy() });
 }
 
-/** Asks and reads nothing of the response but its head. @returns what reads the rest, and tells how many bytes there were */
+/** Sends a request and reads only the head of the response. @returns reads the rest, and returns its number of bytes */
 async function unreadHttp1(port: number, path: string): Promise<() => Promise<number>> {
   const outgoing = request({ host: '127.0.0.1', port, path, agent: false, rejectUnauthorized: false });
   outgoing.end();
@@ -321,7 +321,7 @@ async function unreadHttp2(port: number, path: string): Promise<() => Promise<nu
 
 async function lengthOf(stream: Readable): Promise<number> {
   let bytes = 0;
-  stream.on('error', () => {}); // it was cut off
+  stream.on('error', () => {}); // it was aborted
   stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
   });
@@ -329,11 +329,11 @@ async function lengthOf(stream: Readable): Promise<number> {
   return bytes;
 }
 
-/** A connection over HTTP/2 whose frames a spec writes itself. */
+/** A connection over HTTP/2 on which a spec writes raw frames. */
 async function openHttp2(port: number) {
   const socket = connectTls({ port, host: '127.0.0.1', ALPNProtocols: ['h2'], rejectUnauthorized: false });
   await once(socket, 'secureConnect');
-  socket.on('error', () => {}); // the server may end it
+  socket.on('error', () => {}); // the server may close it
   socket.resume();
   socket.write(clientPreface());
   return { socket, [Symbol.asyncDispose]: async () => void socket.destroy() };
@@ -357,7 +357,7 @@ async function setUp(options: Partial<ApiServerOptions> = {}) {
   };
 }
 
-/** Reads until the other side closes; how it does that is its own affair. */
+/** Reads until the other side closes, cleanly or not. */
 async function closing(socket: Socket): Promise<void> {
   socket.on('error', () => {});
   socket.resume();

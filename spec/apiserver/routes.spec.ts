@@ -9,7 +9,7 @@ const ROOT = '/apis/lab.example/v1';
 
 describe('routes', () => {
   let server: ApiServer;
-  /** Where the request led. */
+  /** The handler that the request reached. */
   let reached: string | undefined;
 
   const objects = (name: string, isNamespaced: boolean): ServedResource =>

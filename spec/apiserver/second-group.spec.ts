@@ -12,8 +12,8 @@ import { FakeMetricsSource, nodeUsage } from '#spec/support/metrics-source.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
-// A group such as custom.metrics.k8s.io will be: which metrics it has changes while it runs, their values are at
-// paths of three segments, and it has to ask somebody else for them.
+// A group like custom.metrics.k8s.io: its metrics change at run time, their values have paths of three segments, and it
+// must request them from another server.
 describe('a second group beside metrics.k8s.io', () => {
   let server: ApiServer;
   let resources: readonly ServedResource[];
@@ -130,12 +130,12 @@ describe('a second group beside metrics.k8s.io', () => {
   });
 });
 
-/** What discovery tells of values at `pods/NAME/requests`. */
+/** Discovery of values at `pods/NAME/requests`. */
 function gauge(name: string): DocumentResource {
   return { type: 'document', name, singularName: '', kind: 'Value', isNamespaced: true };
 }
 
-/** A value of a pod that says whose it is, for as long as there are such values. */
+/** Routes to the value of a pod, as long as the group has such values. */
 function routeTo(resources: () => readonly ServedResource[]): NonNullable<ApiVersion['route']> {
   return ([, namespace, resource, name, metric]) => {
     if (!resources().some((one) => one.name === `${resource}/${metric}`)) return undefined;

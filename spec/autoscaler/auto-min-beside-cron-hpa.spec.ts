@@ -21,7 +21,7 @@ describe('AutoMinReplicas beside Cron-HPA', () => {
   ] as const) {
     it(`does not run while the window of a Cron-HPA of ${what} is open`, async () => {
       await using server = await startSimulatedApiServer({
-        clock: new ManualClock(Date.UTC(2026, 0, 1, 2)), // a day is judged within an hour after its midnight
+        clock: new ManualClock(Date.UTC(2026, 0, 1, 2)), // a day is evaluated within an hour after its midnight
         definitions: [readDefinition('cron-horizontal-pod-autoscaler')],
       });
       await using metrics = await startMetricsApis(server.cluster);

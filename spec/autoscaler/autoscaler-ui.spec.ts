@@ -15,7 +15,7 @@ import {
   type WatchedAutoscaler,
 } from '#spec/support/watched-autoscaler.ts';
 
-/** Where the photographs go, for people to look at. */
+/** Directory of screenshots, for manual inspection. */
 const PHOTOGRAPHS = '.cache/photographs';
 const WEB = '/ui?view=hpas&namespace=default&name=web';
 
@@ -168,7 +168,7 @@ describe('autoscalerUi', () => {
       expect(refused.status, token).to.equal(status);
       expect(JSON.parse(refused.body).kind).to.equal('Status');
     }
-    expect((await asked({})).status).to.equal(403); // no browser
+    expect((await asked({})).status).to.equal(403); // not a browser
     const basic = `Basic ${Buffer.from(`anybody:${VIEWER_TOKEN}`).toString('base64')}`;
     expect((await asked({ ...html, Authorization: basic })).status).to.not.equal(200);
     expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) }, 'HEAD')).status).to.equal(200);
@@ -176,7 +176,7 @@ describe('autoscalerUi', () => {
     const debug = await requestHttps(`${autoscaler.origin}/debug/hpa`, {
       ...{ rejectUnauthorized: false, headers: html },
     });
-    expect(debug.status).to.equal(403); // the form is one of the page alone
+    expect(debug.status).to.equal(403); // only the page has the form
     expect(debug.body).to.not.include('<form');
   });
 
@@ -474,7 +474,7 @@ describe('autoscalerUi', () => {
   });
 });
 
-/** What a reader sees, in one line. */
+/** The visible text of a page, in one line. */
 function textOf(page: string): string {
   const inOneLine = page.replace(/<\/?(?:a|b|span|time)\b[^>]*>/g, '').replace(/<[^>]*>/g, ' ');
   return unescaped(inOneLine).replace(/\s+/g, ' ');

@@ -15,7 +15,7 @@ const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/autoscaler';
 
-/** On the system's clock: leases and deadlines pass by themselves while sockets take their time. */
+/** Uses the system's clock, so that leases and deadlines expire while sockets are busy. */
 describe('startAutoscaler', () => {
   let server: SimulatedApiServer<Clock>;
   let logger: RecordingLogger;
@@ -85,7 +85,7 @@ describe('startAutoscaler', () => {
     });
     expect(await status('/healthz', autoscaler)).to.equal(200);
     expect((await get('/metrics', autoscaler)).body).to.contain('process_cpu_seconds_total');
-    await autoscaler[Symbol.asyncDispose](); // what it has begun is over
+    await autoscaler[Symbol.asyncDispose](); // waits for operations in progress
     expect((await server.client.get(LEASE)).status).to.equal(404);
   });
 

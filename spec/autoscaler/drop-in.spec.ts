@@ -6,7 +6,7 @@ import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { hpaObject, objectMetric } from '#spec/support/scaled-hpas.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-/** What kube-metrics-adapter's own Deployment starts it with. */
+/** The arguments in kube-metrics-adapter's own Deployment. */
 const ARGUMENTS = [
   '--prometheus-server=http://prometheus.kube-system.svc.cluster.local',
   '--skipper-ingress-metrics',
@@ -57,7 +57,7 @@ describe("the autoscaler, with the arguments of kube-metrics-adapter's Deploymen
   });
 });
 
-/** That holds now, and for an hour. */
+/** Active now and for an hour. */
 function schedule(): object {
   const date = new Date(Date.now() - 60_000).toISOString();
   return {

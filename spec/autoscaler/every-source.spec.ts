@@ -14,7 +14,7 @@ const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'sh
 const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default';
 const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2/namespaces/default';
 
-/** What the server of each source responds with, by the ends of paths, as its documentation has it. */
+/** The documented response of each source's server, by the end of the path. */
 const RESPONSES: readonly (readonly [string, string])[] = [
   ['/stats', '{"items":[{"partitions":[{"unconsumed_events":5,"consumer_lag_seconds":7}]}]}'],
   ['/orders', '{"open": 40, "late": 2}'],
@@ -23,7 +23,7 @@ const RESPONSES: readonly (readonly [string, string])[] = [
 ];
 const PROMETHEUS = (value: number) =>
   JSON.stringify({ status: 'success', data: { resultType: 'scalar', result: [1767225600, String(value)] } });
-/** By what stands in the query. */
+/** By a part of the query. */
 const QUERIES: readonly (readonly [string, number])[] = [
   ['host=~"a-b_example_org"}[1m])) * 0.2500', 30],
   ['host=~"www_example_org"}[1m])) * 1.0000', 12],
@@ -31,7 +31,7 @@ const QUERIES: readonly (readonly [string, number])[] = [
   ['of_another_server', 13],
 ];
 
-/** Every source: the metric, how it is collected, what is served. */
+/** Every source: the metric, the collector's configuration, the served value. */
 const METRICS: readonly (readonly [string, object, value: string])[] = [
   ['depth', { collector: 'prometheus', query: 'queue_depth' }, '11'],
   ['other', { collector: 'prometheus', query: 'of_another_server', 'prometheus-server-alias': 'b' }, '13'],
@@ -48,7 +48,7 @@ const METRICS: readonly (readonly [string, object, value: string])[] = [
   ['events', { collector: 'nakadi', 'metric-type': 'unconsumed-events', 'subscription-id': 's' }, '5'],
   ['orders', { collector: 'json-path', endpoint: 'URL/orders', 'json-eval': '$.open + $.late' }, '42'],
 ];
-/** Cannot be had: nothing listens there. */
+/** Unreachable: no server listens there. */
 const DATABASE = { system: 'postgres', host: '127.0.0.1', port: 1, user: 'reader', database: 'shop' };
 
 describe('the autoscaler, with every source', () => {
@@ -189,7 +189,7 @@ describe('the autoscaler, with every source', () => {
     return JSON.parse(await get('/debug/metrics'));
   }
 
-  /** Asks the autoscaler itself, as nothing here is in front of it. */
+  /** Sends a request directly to the autoscaler, without an aggregator. */
   async function get(path: string): Promise<string> {
     return await kubectl(`--server=${autoscaler}`, '--insecure-skip-tls-verify', 'get', '--raw', path);
   }
@@ -227,7 +227,7 @@ function bodyFor({ url, body }: ReceivedRequest): string | undefined {
   return PROMETHEUS(value);
 }
 
-/** As a server does that says too much. */
+/** Responds like a server whose errors contain secrets. */
 function refuse({ headers }: ReceivedRequest, response: ServerResponse): void {
   const { authorization = '' } = headers;
   const [, word = ''] = authorization.split(' ');
@@ -246,7 +246,7 @@ function ingress(): object {
   };
 }
 
-/** An HPA none of whose settings can be used, each with a secret in it. */
+/** An HPA with only invalid settings, each of which contains a secret. */
 function broken(): object {
   const list = [
     { metric: 'a', collector: 'json-path', endpoint: 'ftp://me:S-broken@host', 'json-key': '$' },

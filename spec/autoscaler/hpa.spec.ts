@@ -73,7 +73,7 @@ describe('hpaSubsystem, in the autoscaler', () => {
     const reconciled =
       'horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="none"} 1';
     await eventually(async () => {
-      await server.clock.advance(0); // what is reported is whole only once the reconciliation is over
+      await server.clock.advance(0); // reports are complete only after the reconciliation
       return (await get('/metrics')).body.includes(reconciled);
     });
     const series = (await get('/metrics')).body;

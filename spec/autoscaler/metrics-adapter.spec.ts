@@ -350,7 +350,7 @@ interface Body {
 }
 
 async function start(more: readonly string[] = []) {
-  await using starting = new AsyncDisposableStack(); // what has started when the rest cannot
+  await using starting = new AsyncDisposableStack(); // ends what has started if the rest fails
   const server = starting.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
   const { clock } = server;
   const logger = new RecordingLogger();

@@ -31,7 +31,7 @@ const PATHS = {
   schedules: `/apis/zalando.org/v1/${OWN}/scalingschedules`,
 };
 
-/** What each controller has to do, once, for the objects of this spec. */
+/** The one change that each controller makes for the objects of this spec. */
 const CHANGES: readonly (readonly [who: string, done: RegExp, toDo: RegExp])[] = [
   line('Cron-HPA', /caled? Deployment default\/clock from 1 to 4 \(cronhpa clock: job up\)$/),
   line(
@@ -64,12 +64,12 @@ const CHANGES: readonly (readonly [who: string, done: RegExp, toDo: RegExp])[] =
   ),
 ];
 
-/** On the system's clock: an autoscaler has many waits. */
+/** Uses the system's clock: an autoscaler has many timers. */
 describe('the log of an autoscaler with every controller', () => {
   let stack: AsyncDisposableStack;
   let server: SimulatedApiServer<Clock>;
   let logger: RecordingLogger;
-  /** What the autoscaler sent that may change something. */
+  /** Requests of the autoscaler that may change objects. */
   let writes: string[];
   let reads: string[];
 
@@ -105,7 +105,7 @@ describe('the log of an autoscaler with every controller', () => {
     for (const [who, , toDo] of CHANGES) await logs(toDo, who);
     await logs(/^Would patch .*\/horizontalpodautoscalers\/keda-hpa-queue$/, 'the HPA of a ScaledObject');
     const before = reads.filter(isOfClock).length;
-    await eventually(() => reads.filter(isOfClock).length >= before + 3); // decided again, to the same end
+    await eventually(() => reads.filter(isOfClock).length >= before + 3); // evaluated again, with the same result
     expect(writes).to.deep.equal([]);
     expect(messages(/^(Scaled|Changed|Created) /)).to.deep.equal([]);
     const would = messages(/^Would/);

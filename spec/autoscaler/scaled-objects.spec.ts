@@ -97,7 +97,7 @@ describe('openScaledObjects, in the autoscaler', () => {
     await first[Symbol.asyncDispose]();
     const spec = { holderIdentity: '', renewTime: microTime(Date.now() - 700_000) };
     await server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', { spec });
-    stack.use(await start()); // what ended so long ago has ended at the first look
+    stack.use(await start()); // an old lease is expired at the first observation
     await eventually(async () => (await found()).status?.hpaName === 'keda-hpa-web');
   });
 });

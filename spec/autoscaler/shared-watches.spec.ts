@@ -19,7 +19,7 @@ const DEFINITIONS = [
   'components/scaling-schedule/scaling-schedule',
   'components/scaling-schedule/cluster-scaling-schedule',
 ];
-/** What is cached while an HPA has a Deployment as its target, and a Pods metric. */
+/** Cached resources while an HPA has a Deployment as its target, and a Pods metric. */
 const CACHED = [
   ...['clusterscalingschedules', 'clustertriggerauthentications', 'cronhorizontalpodautoscalers'],
   ...['deployments', 'horizontalpodautoscalers', 'pods', 'scaledjobs', 'scaledobjects', 'scalingschedules'],
@@ -43,7 +43,7 @@ describe('startAutoscaler with all controllers', () => {
     const requests: string[] = [];
     cluster.apiServer.setFaults({
       serve: ({ verb, target }, { next }) => {
-        // Of a whole resource: a controller may list what it needs of one namespace.
+        // Only watches of a whole resource: a controller may list in one namespace.
         if (target.isResource && target.namespace === undefined && (verb === 'list' || verb === 'watch'))
           requests.push(`${verb} ${target.resource}`);
         return next();

@@ -39,7 +39,7 @@ describe('two replicas of the autoscaler', () => {
       expect(response).to.deep.equal(served);
       responses++;
       const [{ timestamp = '' } = {}] = items;
-      return Date.parse(timestamp) > killedAtMs + 3_000; // it is the one that collects
+      return Date.parse(timestamp) > killedAtMs + 3_000; // this replica collects
     });
     expect(responses).to.be.greaterThan(10);
     expect(system.prometheus.requests.length).to.be.greaterThan(askedBefore + 2);
@@ -52,7 +52,7 @@ interface Item {
   readonly timestamp: string;
 }
 
-/** A simulated cluster, and two autoscalers in processes of their own, of which the first leads. */
+/** A simulated cluster and two autoscalers in separate processes, the first of which leads. */
 async function start() {
   await using starting = new AsyncDisposableStack();
   const prometheus = starting.use(

@@ -43,13 +43,13 @@ describe('Interner', () => {
 });
 
 describe('copyString', () => {
-  it('is the same text, whatever it is written in', () => {
+  it('equals the text, in any script', () => {
     for (const text of ['', 'a', 'größe', '漢字', '😀', '\ud800 alone', '\udc00'])
       expect(copyString(text)).to.equal(text);
   });
 });
 
-/** How many bytes of the heap stay taken by what a function returns and leaves behind. */
+/** Bytes of the heap that the result of a function and its retained objects use. */
 function bytesHeldBy(make: () => unknown): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -58,6 +58,6 @@ function bytesHeldBy(make: () => unknown): number {
   const held = make();
   collect();
   const bytes = process.memoryUsage().heapUsed - before;
-  expect(held).not.to.equal(undefined); // alive until here
+  expect(held).not.to.equal(undefined); // prevents garbage collection before this line
   return bytes;
 }

@@ -86,7 +86,7 @@ describe('LruMap', () => {
     expect(map.size).to.equal(0);
   });
 
-  it('contains what a list in the order of use contains, whatever is done', () => {
+  it('has the same content as a list in the order of use, after any operations', () => {
     const action = fc.record({ name: fc.constantFrom('get', 'peek', 'set', 'delete'), key: fc.nat(6) });
     fc.assert(
       fc.property(fc.array(action), fc.integer({ min: 1, max: 4 }), (actions, max) => {

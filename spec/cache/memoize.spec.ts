@@ -16,7 +16,7 @@ describe('memoize', () => {
     );
   });
 
-  it('makes the same of a text once, whatever that is', () => {
+  it('computes the result of a text once, even if it is undefined', () => {
     for (const text of ['ab', '', 'ab', '']) expect(lengthOf(text)).to.equal(text.length || undefined);
     expect(made).to.deep.equal(['ab', '']);
   });

@@ -16,7 +16,7 @@ describe('Collection', () => {
     expect(collection.reading('default/web', 'rate')?.samples).to.deep.equal([{ value: 1, labels: {} }]);
     await clock.advance(100_000);
     expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([
-      ...[5000, 5000], // parts of the interval, drawn at random
+      ...[5000, 5000], // random parts of the interval
       ...Array.from({ length: 9 }, () => 10_000),
     ]);
   });
@@ -193,7 +193,7 @@ describe('Collection', () => {
         source.takeMs(key, durationMs);
         collection.replace(key, want(source, 'a', key));
       }
-      await clock.advance(1500); // one has ended, two has begun
+      await clock.advance(1500); // one has ended, and two has begun
       collection.replace('late', want(source, 'a', 'late'));
       await clock.advance(4000);
       const begunAtMs = ['one', 'two', 'three', 'late'].map((key) => source.requestedAtMs(key)[0]);
@@ -263,7 +263,7 @@ describe('Collection', () => {
   describe('with queries that begin together', () => {
     const many = Array.from({ length: 8 }, (_, index) => `query-${index}`);
 
-    /** Each draws an eighth of its own, and every other one goes into the other half. */
+    /** Draws each eighth once in even rounds, and alternates between two halves in odd rounds. */
     function begin() {
       let draw = 0;
       const random = () => {
@@ -710,13 +710,13 @@ function intervals(timesMs: readonly number[]): number[] {
 interface SetUp {
   readonly clock: ManualClock;
   readonly random: () => number;
-  /** Of each namespace; no bound where it is `undefined`. */
+  /** Per namespace; `undefined` is unlimited. */
   readonly linesPerHour: number | undefined;
 }
 
 type Behaviour = (signal: AbortSignal) => Promise<readonly Sample[]>;
 
-/** A source that does as it is told, query by query, and remembers when it was asked. */
+/** A source with scripted results by query; it records the time of each query. */
 class ScriptedSource {
   readonly #clock: ManualClock;
   readonly #behaviours = new Map<string, Behaviour>();
@@ -759,7 +759,7 @@ class ScriptedSource {
     });
   }
 
-  /** @param isDeaf whether it goes on when it is told to end */
+  /** @param isDeaf whether it ignores an abort */
   hang(key: string, { isDeaf = false }: { readonly isDeaf?: boolean } = {}): void {
     this.#behaviours.set(key, (signal) => {
       return new Promise((_, reject) => {

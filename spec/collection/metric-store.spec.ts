@@ -22,7 +22,7 @@ describe('MetricStore', () => {
     store.put('a', { external: [external({ identity: 'same' })] });
     store.put('b', { external: [external({ identity: 'same' })] });
     expect(store.values('one', { metric: 's0-queue', selector: EVERYTHING })).to.have.lengthOf(1);
-    store.put('c', { external: [{ ...external({ identity: 'same' }), values: () => [] }] }); // has heard nothing yet
+    store.put('c', { external: [{ ...external({ identity: 'same' }), values: () => [] }] }); // has no values yet
     expect(store.values('one', { metric: 's0-queue', selector: EVERYTHING })).to.have.lengthOf(1);
     const selector = parseLabelSelector('of=another');
     expect(store.values('one', { metric: 's0-queue', selector })).to.deep.equal([]);
@@ -212,7 +212,7 @@ describe('LabelledSet', () => {
     'm=a',
   );
 
-  it('finds in their order all that a selector may match, whatever was added and deleted', () => {
+  it('finds all candidates of a selector in order, after any additions and deletions', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(labels, fc.boolean())),
@@ -266,7 +266,7 @@ describe('LabelledSet', () => {
     set.add(member);
     set.add(other);
     const selector = parseLabelSelector('k=b');
-    expect([...set.candidates(selector)]).to.deep.equal([member, other]); // the other may get the label yet
+    expect([...set.candidates(selector)]).to.deep.equal([member, other]); // the other may get the label later
     set.delete(other);
     set.delete(other);
     expect([...set.candidates(selector)]).to.deep.equal([]);

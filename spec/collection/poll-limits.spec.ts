@@ -22,7 +22,7 @@ describe('PollLimits', () => {
     expect(begunAtMs('greedy')).to.have.lengthOf(1053);
   });
 
-  it('leaves half of all polls under way to other namespaces, whatever sources they have', async () => {
+  it('leaves half of all concurrent polls to other namespaces, for any sources', async () => {
     const { clock, begunAtMs, poll } = setUp();
     poll('slow', { count: 600, intervalMs: 1000, takesMs: 10_000 });
     await clock.advance(5000);
@@ -31,7 +31,7 @@ describe('PollLimits', () => {
     await clock.advance(20_000);
     expect(begunAtMs('quick')).to.have.lengthOf(21);
     const lateMs = begunAtMs('quick').map((atMs, index) => atMs - (5000 + index * 1000));
-    expect(Math.max(...lateMs)).to.be.at.most(1); // a permit of the rate, where polls of the other begin then, too
+    expect(Math.max(...lateMs)).to.be.at.most(1); // the wait for a permit of the rate, while polls of the other begin, too
   });
 
   it('lengthens the interval of a namespace that has more due than may begin, and fails none of its polls', async () => {
@@ -39,7 +39,7 @@ describe('PollLimits', () => {
     poll('greedy', { count: 1024, intervalMs: 1000, takesMs: 1000 });
     await clock.advance(10_000);
     const perQuery = Array.from({ length: 1024 }, (_, index) => begunAtMs('greedy', index).length);
-    expect([Math.min(...perQuery), Math.max(...perQuery)]).to.deep.equal([5, 6]); // 512 at once, of a second each
+    expect([Math.min(...perQuery), Math.max(...perQuery)]).to.deep.equal([5, 6]); // 512 concurrent polls, of a second each
     expect(errors()).to.deep.equal([]);
   });
 
@@ -89,7 +89,7 @@ describe('PollLimits', () => {
     const lateMs = () =>
       Array.from({ length: 1000 }, (_, index) => collection.record('large', `large ${index}`)?.latenessMs);
     await clock.advance(4000);
-    expect(Math.max(...lateMs().map(Number))).to.be.within(1000, 2000); // all begin together, half as many at once
+    expect(Math.max(...lateMs().map(Number))).to.be.within(1000, 2000); // all are due at the same time, and half as many run concurrently
     await clock.advance(60_000);
     expect(new Set(lateMs())).to.deep.equal(new Set([0]));
   });
@@ -99,7 +99,7 @@ interface PolledQueries {
   readonly count: number;
   readonly intervalMs: number;
   readonly takesMs?: number;
-  /** By default each has its own. */
+  /** By default, each has its own. */
   readonly source?: { readonly maxConcurrent: number };
 }
 

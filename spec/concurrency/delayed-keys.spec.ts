@@ -62,7 +62,7 @@ describe('DelayedKeys', () => {
     expect(released.map(({ key }) => key)).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('does as a timer for each key would, of which the earliest counts', async () => {
+  it('behaves like one timer per key, of which the earliest applies', async () => {
     const step = fc.record({
       key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       delayMs: fc.double({ min: 0.001, max: 50, noNaN: true }),
@@ -80,7 +80,7 @@ describe('DelayedKeys', () => {
           const due = [...waiting].filter(([, readyAtMs]) => readyAtMs <= clock.monotonicMs());
           const now = released.splice(0).map((one) => one.key);
           expect(now.toSorted()).to.deep.equal(due.map(([one]) => one).toSorted());
-          const times = now.map((one) => waiting.get(one) ?? Number.NaN); // of equal ones either may come first
+          const times = now.map((one) => waiting.get(one) ?? Number.NaN); // the order of equal times is undefined
           expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
           for (const one of now) waiting.delete(one);
         }

@@ -93,13 +93,13 @@ describe('EventLoopShare', () => {
     expect(new Set(await Promise.all(iterations))).to.have.property('size', 3);
   });
 
-  it('leaves the event loop to others for as long as one has held it', async () => {
+  it('leaves the event loop to others for as long as one has used it', async () => {
     const clock = new TakenTime();
     const share = new EventLoopShare(clock);
     const done: string[] = [];
     const long = share.next(signal).then(() => {
       done.push('long');
-      clock.takenMs = 80; // as if reading it had taken so long
+      clock.takenMs = 80; // simulates a slow read
     });
     const next = share.next(signal).then(() => done.push('next'));
     await long;
@@ -117,7 +117,7 @@ describe('EventLoopShare', () => {
     const clock = new TakenTime();
     const share = new EventLoopShare(clock);
     await share.next(signal);
-    clock.takenMs = 80; // as if it had taken so long
+    clock.takenMs = 80; // simulates a slow step
     for (let iteration = 0; iteration < 10; iteration++) await new Promise(setImmediate);
     const leaving = new AbortController();
     const left = share.next(leaving.signal).catch((error: Error) => error.message);
@@ -217,7 +217,7 @@ describe('EventLoopShare', () => {
       yield;
     }
     await share.runSteps(work(), { tenant: '', signal });
-    clock.takenMs = 80; // by what follows
+    clock.takenMs = 80; // the time of the following work
     await share.runSteps(work(), { tenant: '', signal });
   });
 
@@ -262,7 +262,7 @@ describe('EventLoopShare', () => {
   });
 });
 
-/** A clock whose monotonic time also passes while somebody holds the event loop. */
+/** A clock whose monotonic time also advances while code blocks the event loop. */
 class TakenTime extends ManualClock {
   takenMs = 0;
 

@@ -41,7 +41,7 @@ describe('LongResponses', () => {
     using fast = read('team-1', 'fast');
     expect(await countAfter(fast)).to.deep.equal([5, 1]);
     const others = Array.from({ length: 8 }, (_, index) => read('team-1', `host-${index}`));
-    expect(await countAfter(...others)).to.deep.equal([8, 8]); // the part of one owner
+    expect(await countAfter(...others)).to.deep.equal([8, 8]); // the share of one owner
     using other = read('team-2', 'slow');
     expect(await countAfter(other)).to.deep.equal([9, 1]);
     for (const one of [...slow, ...others]) one[Symbol.dispose]();

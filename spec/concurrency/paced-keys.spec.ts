@@ -32,7 +32,7 @@ describe('PacedKeys', () => {
 
   it('releases once where a key is added at the very end of its pause', async () => {
     const { clock, keys, released } = start();
-    clock.startTimer(100, () => keys.add('a')); // runs before what is due at the same time
+    clock.startTimer(100, () => keys.add('a')); // runs before callbacks that are due at the same time
     keys.add('a');
     keys.add('a');
     await clock.advance(1000);
@@ -49,7 +49,7 @@ describe('PacedKeys', () => {
     expect(released).to.deep.equal(['a 0', 'b 0', 'a 10']);
   });
 
-  it('drops what is pending, of one key or of all', async () => {
+  it('drops pending keys, one or all', async () => {
     const { clock, keys, released } = start();
     for (const key of ['a', 'a', 'b', 'b']) keys.add(key);
     keys.delete('a');

@@ -69,7 +69,7 @@ describe('FairSemaphore', () => {
     expect(held('c')).to.equal(1);
   });
 
-  it('gives back what it has first to those that hold the fewest', async () => {
+  it('grants returned permits first to the tenants with the fewest', async () => {
     const { held, ask, release } = setUp(4);
     ask('a', 3);
     ask('b', 3);
@@ -98,7 +98,7 @@ describe('FairSemaphore', () => {
     expect(semaphore.tryAcquire('c', Number.NaN)).to.equal(undefined);
   });
 
-  it('gives permits round robin to tenants that hold as many', async () => {
+  it('grants permits round robin to tenants with equally many', async () => {
     const semaphore = new FairSemaphore(2);
     const order: string[] = [];
     const held: Disposable[] = [];
@@ -115,7 +115,7 @@ describe('FairSemaphore', () => {
     expect(order.slice(2).sort()).to.deep.equal(['a', 'a', 'b', 'c']);
   });
 
-  it('lets half of those that may wait be of one tenant, and refuses what is beyond that or all', async () => {
+  it('lets one tenant have half of the waiting callers, and rejects callers beyond that and beyond the total', async () => {
     const semaphore = new FairSemaphore(2, { maxWaiting: 4 });
     const refused: string[] = [];
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'c2'])

@@ -2,14 +2,14 @@ import { gunzipSync } from 'node:zlib';
 import type { ApiResponse } from '#spec/support/api-request.ts';
 import type { RecordedResponse } from './recording.ts';
 
-/** Of every response what must be equal, with everything taken out that is another one each time. */
+/** The parts of a response that must be equal, without what differs in each response. */
 export interface ComparableResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** How the bytes are framed is between two peers alone, and the moment is that of the response. */
+/** Framing is negotiated between two peers, and `date` is the time of the response. */
 const NOT_COMPARED = new Set([
   'date',
   'content-length',
@@ -26,7 +26,6 @@ const VOLATILE: Readonly<Record<string, string>> = {
   'process-start-time-unix': 'a moment',
 };
 
-/** Makes a response comparable. */
 export function comparable({ status, headers, body }: ApiResponse | RecordedResponse): ComparableResponse {
   const compared: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -44,7 +43,7 @@ function isApiDescription(body: Buffer): boolean {
   return /^\{"(?:swagger|openapi|paths)":/.test(body.subarray(0, 20).toString('latin1'));
 }
 
-/** Everything in a description of the API that programs go by, sorted: its sentences are our own. */
+/** The parts of an API description that programs use, sorted; descriptions in prose differ. */
 function comparableDescription(body: Buffer): string {
   const withoutHashes = body
     .toString()

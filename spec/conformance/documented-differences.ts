@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** What of a response may differ from the recorded one. */
+/** The parts of a response that may differ from the recorded one. */
 export type Aspect = 'status' | 'headers' | 'body';
 
 /** One row of the table of deliberate differences. */
 export interface DocumentedDifference {
-  /** Names of recordings, with `*` for any part of one. */
+  /** Names of recordings, with `*` as a wildcard. */
   readonly recordings: readonly string[];
   readonly aspects: readonly Aspect[];
 }
@@ -13,7 +13,7 @@ export interface DocumentedDifference {
 const PAGE = 'docs/contributing/conformance.md';
 const ASPECTS: readonly string[] = ['status', 'headers', 'body'];
 
-/** Reads the table: recordings, what differs, how it is here, why. */
+/** Reads the table: recordings, differing parts, our response, reason. */
 export function readDocumentedDifferences(page = PAGE): readonly DocumentedDifference[] {
   return readFileSync(page, 'utf8')
     .split('\n')
@@ -25,10 +25,10 @@ export function readDocumentedDifferences(page = PAGE): readonly DocumentedDiffe
         aspects: aspects.split(', ').filter((aspect): aspect is Aspect => ASPECTS.includes(aspect)),
       };
     })
-    .filter(({ aspects }) => aspects.length > 0); // another table of the page
+    .filter(({ aspects }) => aspects.length > 0); // excludes other tables of the page
 }
 
-/** Whether a name of the table, which may have stars, means a recording. */
+/** Whether a name of the table, which may have wildcards, matches a recording. */
 export function isMeant(pattern: string, name: string): boolean {
   return new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(name);
 }

@@ -11,7 +11,7 @@ export function readInboundRecordings(): readonly Recording[] {
   return requests.map((text, index) => readInboundRecording(text.trim().split('\n'), index + 1));
 }
 
-/** Of the response only the status and the media type were noted down. */
+/** Of the response, only status and media type were recorded. */
 function readInboundRecording(lines: readonly string[], number: number): Recording {
   const [requestLine = '', ...rest] = lines;
   const [method = '', path = ''] = requestLine.split(' ');

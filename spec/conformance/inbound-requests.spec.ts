@@ -12,7 +12,7 @@ describe('recorded requests of API server, kubectl and autoscaler to the referen
   after(() => replay?.[Symbol.asyncDispose]());
 
   for (const recording of recordings) {
-    it(`gets the same response here: ${recording.name}`, async () => {
+    it(`get the same response from us: ${recording.name}`, async () => {
       const { status, headers } = await replay.ask(recording, 0);
       expect([status, headers['content-type']]).to.deep.equal([
         recording.response.status,
@@ -21,5 +21,5 @@ describe('recorded requests of API server, kubectl and autoscaler to the referen
     });
   }
 
-  it('is not nothing', () => expect(recordings).to.have.lengthOf.above(40));
+  it('are not empty', () => expect(recordings).to.have.lengthOf.above(40));
 });

@@ -19,14 +19,14 @@ const NODE_LABELS = {
 const BURNER_LABELS = { app: 'burner', 'pod-template-hash': '7b8469d94f', tier: 'web' };
 const PODS_TAKEN_AT_MS = Date.UTC(2026, 10, 21, 8, 50, 23);
 
-/** How many orders there are in which the reference may have listed the containers of the two burners. */
+/** Number of orders in which the reference may have listed the containers of the two burners. */
 export const CONTAINER_ORDERS = 4;
 
 /**
- * What the reference served while it was recorded.
+ * The metrics that the reference served during the recording.
  *
- * @param publishedAtMs the moment of the request: the reference gives it for the moment of creation
- * @param containerOrder from 0 up to {@link CONTAINER_ORDERS}
+ * @param publishedAtMs the time of the request, which the reference returns as the creation time
+ * @param containerOrder from 0 to {@link CONTAINER_ORDERS}, exclusive
  */
 export function recordedCluster(publishedAtMs: number, containerOrder: number): FakeMetricsSource {
   const first = inOrder(burner(60_595_128, 24_844, 303_621, 712), (containerOrder & 1) === 1);
@@ -58,7 +58,7 @@ export function recordedCluster(publishedAtMs: number, containerOrder: number): 
   return source;
 }
 
-/** The same while nothing was known of it, with nodes that stayed so when others were. */
+/** The same cluster before its first metrics, with nodes that have none later either. */
 export function unmeasuredCluster(publishedAtMs: number): FakeMetricsSource {
   const source = recordedCluster(publishedAtMs, 0);
   source.current = snapshotOf({ publishedAtMs });

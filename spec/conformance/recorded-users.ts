@@ -1,14 +1,14 @@
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 
-/** What a recorded user shows: a certificate with its key, as PEM, or headers. */
+/** Credentials of a recorded user: a certificate with its key, as PEM, or headers. */
 export interface ShownCredentials {
   readonly cert?: string;
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The users that the recordings were made as, with credentials of a simulated cluster in place of the recorded one's. */
+/** The users of the recordings, with credentials of a simulated cluster in place of the recorded one's. */
 export function recordedUsers(cluster: SimulatedCluster): ReadonlyMap<string, ShownCredentials> {
   const { pki, metricsServerToken } = cluster;
   const issue = (commonName: string) =>

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 
 const FOLDER = 'spec/fixtures/reference/requests';
 
-/** One request that was sent to the reference, and what it responded. */
+/** One request to the reference, and its response. */
 export interface Recording {
   readonly name: string;
   readonly user: string;
   readonly method: string;
   readonly path: string;
   readonly isHttp2: boolean;
-  /** With those that its client adds by itself. */
+  /** Includes headers that the client adds by itself. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | undefined;
   readonly response: RecordedResponse;
 }
 
-/** What the reference responded. */
+/** The response of the reference. */
 export interface RecordedResponse {
   readonly status: number;
   /** By name in lower case; several of one name are joined. */
@@ -38,7 +38,7 @@ function readRecording(folder: string, name: string): Recording {
   const field = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] ?? '';
   const request = readCurlArguments(field('args'));
   const response = readResponse(folder, name);
-  const isHead = request.method === 'HEAD'; // curl -I wrote the headers once more where the body would be
+  const isHead = request.method === 'HEAD'; // curl -I wrote the headers again in place of the body
   return {
     name,
     user: field('user'),
@@ -73,7 +73,7 @@ function readResponse(folder: string, name: string): RecordedResponse {
   return { ...head, body: readFileSync(join(folder, `${name}.body`)) };
 }
 
-/** Reads a status line with the headers behind it. */
+/** Reads a status line and the headers after it. */
 export function readResponseHead(text: string): Omit<RecordedResponse, 'body'> {
   const [statusLine = '', ...lines] = text.trim().split(/\r?\n/);
   const headers: Record<string, string> = {};
@@ -85,7 +85,7 @@ export function readResponseHead(text: string): Omit<RecordedResponse, 'body'> {
   return { status: Number(statusLine.split(' ')[1]), headers };
 }
 
-/** The text before the first separator and that behind it. */
+/** The texts before and after the first separator. */
 function splitAt(text: string, separator: string | RegExp): readonly string[] {
   const [before = ''] = text.split(separator, 1);
   return [before, text.slice(before.length).replace(separator, '')];

@@ -21,7 +21,7 @@ describe('the responses recorded from the reference', () => {
         .filter(({ recordings: patterns }) => patterns.some((pattern) => isMeant(pattern, recording.name)))
         .flatMap(({ aspects }) => aspects),
     );
-    it(`are given here, too: ${recording.name}`, async () => {
+    it(`equal ours: ${recording.name}`, async () => {
       const [ours, theirs] = await nearestResponses(replay, recording);
       expect(without(ours, differing)).to.deep.equal(without(theirs, differing));
       for (const aspect of differing) {
@@ -30,7 +30,7 @@ describe('the responses recorded from the reference', () => {
     });
   }
 
-  it('are all that the table of differences names', () => {
+  it('include every recording that the table of differences names', () => {
     const patterns = differences.flatMap((difference) => difference.recordings);
     expect(
       patterns.filter((pattern) => !recordings.some(({ name }) => isMeant(pattern, name))),
@@ -38,7 +38,7 @@ describe('the responses recorded from the reference', () => {
   });
 });
 
-/** Our response and the recorded one; of the orders in which containers may be listed, in the one that fits. */
+/** Our response and the recorded one, with the order of containers that matches best. */
 async function nearestResponses(
   replay: Replay,
   recording: Recording,

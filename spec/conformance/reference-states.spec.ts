@@ -5,13 +5,13 @@ import type { Recording } from './recording.ts';
 import { HEALTHY, type Replay, startReplay } from './replay.ts';
 import { readDegradedRecordings, readStartupRecordings } from './state-recording.ts';
 
-// What the reference served later on is replayed with the other recordings.
+// Later responses of the reference are replayed with the other recordings.
 describe('the responses recorded from the reference', () => {
   describe('before it had metrics', () => {
     replayEach([...readStartupRecordings(0), ...readStartupRecordings(3)], false);
   });
 
-  describe('once it had some', () => replayEach(readStartupRecordings(16), true));
+  describe('with its first metrics', () => replayEach(readStartupRecordings(16), true));
 
   describe('while kubelets could not be scraped', () => replayEach(readDegradedRecordings(), true));
 });
@@ -25,7 +25,7 @@ function replayEach(recordings: readonly Recording[], isReady: boolean): void {
   after(() => replay?.[Symbol.asyncDispose]());
 
   for (const recording of recordings) {
-    it(`are given here, too: ${recording.name}`, async () => {
+    it(`equal ours: ${recording.name}`, async () => {
       expect(comparable(await replay.ask(recording, 0))).to.deep.equal(comparable(recording.response));
     });
   }

@@ -9,16 +9,16 @@ import { recordedCluster } from './recorded-cluster.ts';
 import { recordedUsers } from './recorded-users.ts';
 import type { Recording } from './recording.ts';
 
-/** A server with the recorded cluster behind it, of which recordings are asked again. */
+/** A server with the recorded cluster, to which recorded requests are sent. */
 export interface Replay extends AsyncDisposable {
   /** @param containerOrder see {@link recordedCluster} */
   ask(recording: Recording, containerOrder: number): Promise<ApiResponse>;
 }
 
-/** The reference served on this port, and discovery tells it. */
+/** The reference served on this port, which discovery contains. */
 const ADDRESS = { bindAddress: ownAddress(), port: 4443 };
 
-/** A server that has all it needs. */
+/** State of a healthy server. */
 export const HEALTHY: Checked = {
   sink: { isReady: true },
   manager: { isTimely: true },
@@ -26,7 +26,7 @@ export const HEALTHY: Checked = {
   pods: { isSynced: true },
 };
 
-/** What the reference told of itself. */
+/** The version that the reference reported. */
 const VERSION: VersionInfo = {
   major: '1',
   minor: '33',
@@ -44,9 +44,9 @@ const VERSION: VersionInfo = {
 };
 
 /**
- * Starts a server that stands for the recorded one, in a cluster that knows the recorded users.
+ * Starts a server in place of the recorded one, in a cluster with the recorded users.
  *
- * @param clusterAt what is live and what is known of it, as {@link recordedCluster} tells it
+ * @param clusterAt live objects and their metrics, as from {@link recordedCluster}
  */
 export async function startReplay(
   clusterAt: typeof recordedCluster = recordedCluster,
@@ -92,7 +92,7 @@ export async function startReplay(
   };
 }
 
-/** The request as its client would have sent it here, where a document of other words has another hash. */
+/** The request with the hash of our document, which differs from the reference's. */
 async function withOurHash(
   recording: Recording,
   send: (one: Recording) => Promise<ApiResponse>,

@@ -4,7 +4,7 @@ import { type Recording, readResponseHead } from './recording.ts';
 const FOLDER = 'spec/fixtures/reference';
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
 
-/** What the files of `degraded/` are responses to. */
+/** Request paths of the files in `degraded/`. */
 const DEGRADED_PATHS: Readonly<Record<string, string>> = {
   livez: '/livez?verbose',
   readyz: '/readyz?verbose',
@@ -12,7 +12,7 @@ const DEGRADED_PATHS: Readonly<Record<string, string>> = {
   'node-scrape-error': `${NODES}/hollow-plain`,
 };
 
-/** Reads what an administrator got so many seconds after the reference had started. */
+/** Reads an administrator's responses so many seconds after the reference had started. */
 export function readStartupRecordings(seconds: number): readonly Recording[] {
   const prefix = `t${seconds}-`;
   return readdirSync(`${FOLDER}/startup`)
@@ -23,14 +23,14 @@ export function readStartupRecordings(seconds: number): readonly Recording[] {
     });
 }
 
-/** Reads what an administrator got while some kubelets could not be scraped. */
+/** Reads an administrator's responses while some kubelets could not be scraped. */
 export function readDegradedRecordings(): readonly Recording[] {
   return Object.entries(DEGRADED_PATHS).map(([name, path]) =>
     readStateRecording(`degraded/${name}.txt`, path),
   );
 }
 
-/** In these files the body follows the headers. */
+/** In these files, the body follows the headers. */
 function readStateRecording(file: string, path: string): Recording {
   const text = readFileSync(`${FOLDER}/${file}`, 'latin1');
   const end = text.indexOf('\r\n\r\n');

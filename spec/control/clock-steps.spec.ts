@@ -10,10 +10,10 @@ describe('clockSteps', () => {
     await clock.advance(60_000);
     clock.stepWall(499);
     await clock.advance(60_000);
-    clock.stepWall(-998); // to the other side
+    clock.stepWall(-998); // in the other direction
     await clock.advance(60_000);
     expect(told).to.deep.equal([]);
-    clock.stepWall(-1); // half a second from where it was looked at first
+    clock.stepWall(-1); // half a second from the first observation
     await clock.advance(4999);
     expect(told).to.deep.equal([]);
     await clock.advance(1);

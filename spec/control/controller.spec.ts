@@ -254,7 +254,7 @@ describe('runController', () => {
   });
 });
 
-/** Keys that a spec lets change. */
+/** Keys that a spec changes. */
 class KeySource implements Watched {
   readonly keys: string[] = [];
   readonly listeners = new Set<(change: { readonly key: string }) => void>();

@@ -86,13 +86,13 @@ describe('the controller in docs/contributing/controllers.md', () => {
   });
 });
 
-/** The function that the page exports, as it stands there. */
+/** The function that the page exports, unchanged. */
 async function documentedController(): Promise<(dependencies: object) => Controller> {
   const page = await readFile('docs/contributing/controllers.md', 'utf8');
   const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
   const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import '));
   expect(lines.length).to.be.within(40, 75);
-  await mkdir('.cache', { recursive: true }); // in the package, so that #lib/ leads where it should
+  await mkdir('.cache', { recursive: true }); // in the package, so that #lib/ resolves
   const directory = await mkdtemp(resolve('.cache/documented-controller-'));
   try {
     const path = join(directory, 'controller.ts');

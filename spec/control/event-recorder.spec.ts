@@ -43,7 +43,7 @@ describe('EventRecorder', () => {
       expect(served.clock.sleeperCount).to.equal(0);
     });
 
-    /** Waits for as many events as that, and gives what they tell. */
+    /** Waits until the events are complete and returns them. */
     async function stored(isComplete: (all: readonly Readonly<Record<string, unknown>>[]) => boolean) {
       for (;;) {
         const all = await events.list();
@@ -145,13 +145,13 @@ describe('EventRecorder', () => {
       expect(event?.reason).to.have.length(128);
     });
 
-    it('cuts no character in two, and leaves those alone that stand for what was unreadable', async () => {
+    it('truncates between characters, and leaves replacement characters unchanged', async () => {
       const resourceVersion = '7';
       const regarding = { ...REGARDING, name: `${'n'.repeat(235)}.web`, resourceVersion };
       recorder.record({ ...SCALED, regarding, message: `\ufffd${'ü'.repeat(2_000)}` });
       const [event] = await stored((all) => all.length === 1);
       expect(String(event?.note)).to.match(/^\ufffdü+…$/);
-      expect(event?.metadata.name).to.match(/^n{235}\.[0-9a-f]{16}$/); // no dot beside the other
+      expect(event?.metadata.name).to.match(/^n{235}\.[0-9a-f]{16}$/); // without a second dot
       expect(event?.regarding).to.deep.equal(regarding);
     });
   });
@@ -207,10 +207,10 @@ describe('EventRecorder', () => {
       for (let attempt = 1; attempt <= 5; attempt++) {
         await until(served.clock, () => writes().length === attempt);
         atMs.push(served.clock.monotonicMs());
-        recorder.record(SCALED); // hastens nothing
+        recorder.record(SCALED); // has no influence on the next time
         while (writes().length === attempt && recorder.dropped === 0) await served.clock.advance(250);
       }
-      // At least, for the clock goes on while a response is on its way.
+      // A lower bound, since the clock continues while a response is on its way.
       for (const [index, leastMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
         expect((atMs[index + 1] ?? 0) - (atMs[index] ?? 0)).to.be.at.least(leastMs);
       }

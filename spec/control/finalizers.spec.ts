@@ -26,7 +26,7 @@ describe('finalizers', () => {
       expect(await stored()).to.deep.equal(after?.metadata);
     });
 
-    it('loses nothing of what was added since the object was read', async () => {
+    it('preserves finalizers that were added since the object was read', async () => {
       const body = { metadata: { finalizers: ['other.example.com/x', 'late.example.com/y'] } };
       await served.widgets.patch(NAME, { type: 'merge', body });
       const adding = addFinalizer(widget, 'spec.example.com/mine', options());
@@ -71,7 +71,7 @@ describe('finalizers', () => {
     });
   });
 
-  /** Lets the short wait after a conflict pass. */
+  /** Advances past the short delay after a conflict. */
   async function passConflict(work: Promise<unknown>): Promise<void> {
     let isOver = false;
     void work

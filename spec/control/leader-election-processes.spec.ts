@@ -6,7 +6,7 @@ import { BreakableLink } from '#spec/support/breakable-link.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-/** From its first to its last act, in nanoseconds of the machine's clock. */
+/** From the first to the last action, in nanoseconds of the machine's clock. */
 interface Term {
   readonly name: string;
   readonly firstNs: bigint;
@@ -59,7 +59,7 @@ describe('LeaderElection between processes', () => {
 
   const countActs = (identity: string) => of(identity).program.output.length;
 
-  /** Waits until a process acts that did not, or does still. */
+  /** Waits until a process acts, for the first time or again. */
   async function acting(identity: string): Promise<void> {
     const before = countActs(identity);
     while (countActs(identity) < before + 5) await sleep(20);
@@ -103,7 +103,7 @@ describe('LeaderElection between processes', () => {
     await acting('a');
   });
 
-  it('has a holder stop that does not reach the API server, and stand again when it does', async () => {
+  it('stops a leader that cannot reach the API server, which becomes a candidate again when it can', async () => {
     const { link } = of('a');
     link.cut();
     await acting('b');

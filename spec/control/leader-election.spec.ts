@@ -16,9 +16,9 @@ describe('LeaderElection', () => {
   let server: LoopbackServer;
   let candidates: Candidate[];
   let stored: { version: number; spec: Record<string, unknown> } | undefined;
-  /** Who cannot reach the server, with their requests that wait. */
+  /** Candidates that cannot reach the server, with their pending requests. */
   let partitioned: Map<string, Set<ServerResponse>>;
-  /** Whether somebody else always writes first. */
+  /** Whether another client always writes first. */
   let isContended: boolean;
 
   beforeEach(async () => {
@@ -63,7 +63,7 @@ describe('LeaderElection', () => {
     if (!partitioned.has(identity)) partitioned.set(identity, new Set());
   }
 
-  /** Its requests reach the server again; those that waited break. */
+  /** Lets its requests reach the server again; pending ones break. */
   function heal(identity: string): void {
     for (const response of partitioned.get(identity) ?? []) response.destroy();
     partitioned.delete(identity);
@@ -77,7 +77,7 @@ describe('LeaderElection', () => {
     return candidate;
   }
 
-  /** Lets time pass for all but those who stand still, and holds at each step that no two act. */
+  /** Advances the clocks of all candidates except suspended ones, and asserts at each step that at most one acts. */
   async function pass(
     durationMs: number,
     standingStill: readonly Candidate[] = [],
@@ -94,7 +94,7 @@ describe('LeaderElection', () => {
     }
   }
 
-  /** Lets requests and their responses through, but for those that wait for good. */
+  /** Completes requests and their responses, except those that never complete. */
   async function settle(): Promise<void> {
     for (let quiet = 0; quiet < 5; quiet++) {
       for (const candidate of candidates) {
@@ -255,7 +255,7 @@ describe('LeaderElection', () => {
     });
   }
 
-  it('ends without a word where it never led', async () => {
+  it('ends without a log line if it never led', async () => {
     await join('a');
     const second = await join('b');
     await pass(3_000);
@@ -340,7 +340,7 @@ describe('LeaderElection', () => {
   });
 });
 
-/** A process that stands for election, with a clock of its own. */
+/** A process that takes part in the election, with its own clock. */
 class Candidate implements AsyncDisposable {
   readonly identity: string;
   readonly clock: ManualClock;
@@ -349,13 +349,13 @@ class Candidate implements AsyncDisposable {
   readonly election: LeaderElection;
   readonly options: ConstructorParameters<typeof LeaderElection>[0];
   terms = 0;
-  /** Why its terms ended. */
+  /** Reasons for the end of its terms. */
   readonly reasons: string[] = [];
   missedMs = 0;
   requests = 0;
-  /** What has the responses of this process wait. */
+  /** Delays the responses to this process. */
   hold: Promise<void> | undefined;
-  /** What leading waits for before it comes back. */
+  /** Delays the end of leading. */
   finishing: PromiseWithResolvers<void> | undefined;
   fail: ((reason: Error) => void) | undefined;
   #isLeading = false;
@@ -390,7 +390,7 @@ class Candidate implements AsyncDisposable {
     return new Candidate(identity, access, { clock, logger });
   }
 
-  /** Whether it would write if it had something to write. */
+  /** Whether it would write now. */
   get isActing(): boolean {
     return this.#isLeading && this.election.isLeader;
   }
@@ -431,7 +431,7 @@ class Candidate implements AsyncDisposable {
   }
 }
 
-/** Tells a candidate how many of its requests are under way. */
+/** Reports the number of its pending requests to a candidate. */
 class CountedClient extends ApiClient {
   readonly #candidate: Candidate;
 

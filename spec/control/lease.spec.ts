@@ -92,7 +92,7 @@ describe('LeaseLock', () => {
     expect(await hold(b)).to.equal(true);
   });
 
-  it('fails where another writes between its look and its own write', async () => {
+  it('fails if another client writes between its read and its write', async () => {
     const [a, b] = [lockOf('a'), lockOf('b')];
     const both = await Promise.allSettled([hold(a), hold(b)]);
     const refused = both.filter((one) => one.status === 'rejected').map(({ reason }) => reason);

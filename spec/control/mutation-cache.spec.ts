@@ -17,7 +17,7 @@ describe('MutationCache', () => {
     cache = new MutationCache((object) => object);
   });
 
-  it('has the object as it was written while the informer shows what was there before', () => {
+  it('returns the written object while the informer has the previous version', () => {
     expect(cache.latest(KEY, first)).to.equal(first);
     cache.record(KEY, second);
     expect(cache.latest(KEY, first)).to.equal(second);

@@ -17,9 +17,9 @@ describe('ScaleClient', () => {
   let served: JsonApi;
   let scales: ScaleClient;
   let logger: RecordingLogger;
-  /** The stored scale; a write that was based on another version of it is refused. */
+  /** The stored scale; a write based on another version is rejected. */
   let stored: { uid: string; version: number; replicas: number };
-  /** What somebody else does before each of the next writes arrives. */
+  /** Changes by other clients, each before one of the next writes arrives. */
   let meanwhile: (() => void)[];
 
   beforeEach(async () => {

@@ -144,7 +144,7 @@ describe('StatusWriter', () => {
   });
 
   describe('applyOver', () => {
-    it('writes over the status that was read, whatever else of the object has changed', async () => {
+    it('overwrites the status that was read, even if other fields of the object have changed', async () => {
       const first = await writer.applyOver(widget, { size: 3 });
       await served.widgets.patch(NAME, { type: 'merge', body: { spec: { size: 5 } } });
       const after = await writer.applyOver(first, { size: 4 });
@@ -157,7 +157,7 @@ describe('StatusWriter', () => {
       const conflicting = {
         apply: (_: Widget, options: { readonly signal?: AbortSignal }) => {
           signals.add(options.signal);
-          const statusCode = ++attempts < 100 ? 409 : 500; // or one that never gave up would never fail
+          const statusCode = ++attempts < 100 ? 409 : 500; // ends the spec if the writer retried forever
           const facts = { statusCode, reason: undefined, retryAfterMs: undefined };
           return Promise.reject(new ApiError('changed', facts));
         },
@@ -223,7 +223,7 @@ describe('StatusWriter', () => {
   });
 
   describe('update', () => {
-    it('replaces the status, whatever else of the object has changed', async () => {
+    it('replaces the status, even if other fields of the object have changed', async () => {
       const first = await writer.apply(widget, { size: 3, note: 'growing' });
       await served.widgets.patch(NAME, { type: 'merge', body: { spec: { size: 5 } } });
       const after = await writer.update(first, { size: 4 });
@@ -280,7 +280,7 @@ describe('mergePatch', () => {
     });
   });
 
-  it('makes the one of the other, whatever they are', () => {
+  it('transforms any status into any other', () => {
     const leaf = fc.oneof(fc.string(), fc.integer(), fc.array(fc.integer()));
     const { fields } = fc.letrec<{ fields: Fields; value: unknown }>((tie) => ({
       fields: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')),
@@ -294,7 +294,7 @@ describe('mergePatch', () => {
   });
 });
 
-/** As RFC 7396 has it. */
+/** Merges as RFC 7396 specifies. */
 function merged(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const isFields = typeof target === 'object' && target !== null && !Array.isArray(target);

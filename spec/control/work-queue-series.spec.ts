@@ -17,7 +17,7 @@ describe('WorkQueueSeries', () => {
     series.observe('other');
   });
 
-  /** The value of one series, as a scrape reads it. */
+  /** The value of a series, as scraped. */
   async function served(name: string, queueName = 'cronhpa'): Promise<number> {
     const text = await registry.metrics();
     const line = text.split('\n').find((one) => one.startsWith(`${name}{name="${queueName}"}`));

@@ -17,7 +17,7 @@ describe('WorkQueue', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  /** The keys that are ready, each taken and done. */
+  /** Takes all ready keys and marks each as done. */
   async function takeAll(): Promise<string[]> {
     const keys: string[] = [];
     while (queue.depth > 0) keys.push(await takeAndEnd());
@@ -65,7 +65,7 @@ describe('WorkQueue', () => {
   it('does not give a key again that was not added meanwhile', async () => {
     queue.add('a');
     await takeAndEnd();
-    queue.done('a'); // once too often
+    queue.done('a'); // one call too many
     expect(queue.depth).to.equal(0);
   });
 
@@ -253,7 +253,7 @@ describe('WorkQueue', () => {
     expect([...taken, ...(await takeAll())]).to.deep.equal(keys);
   });
 
-  /** Has a key fail, and gives how long it takes until it is there again. */
+  /** Makes a key fail, and returns the delay until it is ready again. */
   async function delayOfFailure(key: string): Promise<number> {
     const startMs = clock.monotonicMs();
     const back = takeAndEnd().then(() => clock.monotonicMs() - startMs);

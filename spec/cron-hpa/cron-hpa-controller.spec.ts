@@ -81,7 +81,7 @@ describe('cronHpaController', () => {
     ]);
     await scaleTo(cluster, 'web', 4);
     await cluster.stop();
-    await cluster.lead(); // another one: nothing is due
+    await cluster.lead(); // another leader: nothing is due
     await cluster.clock.advance(10 * HOUR_MS);
     expect(await cluster.replicas('web')).to.equal(4);
     await cluster.clock.advance(HOUR_MS); // 20:00
@@ -119,7 +119,7 @@ describe('cronHpaController', () => {
     await holds(cluster, async () => (await cluster.status('web')).conditions[0].schedule.startsWith('1 10'));
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.stop();
-    await change([{ ...UP, schedule: '5 20 8 * * *' }]); // at 08:20:04, and looked at a second after it
+    await change([{ ...UP, schedule: '5 20 8 * * *' }]); // at 08:20:04, and reconciled a second after it
     await holds(cluster, async () => (await cluster.replicas('web')) === 9);
   });
 
@@ -175,7 +175,7 @@ describe('cronHpaController', () => {
       'other TargetConflict',
     ]);
     await cluster.api.delete(`${PATHS.cronHpas}/other`);
-    await holds(cluster, async () => (await cluster.replicas('web')) === 9); // what was due is made up for
+    await holds(cluster, async () => (await cluster.replicas('web')) === 9); // a missed activation runs late
     expect(await readyOf(cluster, 'web')).to.deep.include({ status: 'True', reason: 'Scheduled' });
   });
 
@@ -191,7 +191,7 @@ describe('cronHpaController', () => {
     expect((await hpaOf(cluster)).spec.maxReplicas).to.equal(9);
     expect((await hpaOf(cluster)).metadata.annotations[RAISED_MAX]).to.equal('5>9');
     await holds(cluster, async () => (await cluster.status('web')).scaleUpKeepWindow);
-    expect(await cluster.replicas('web')).to.equal(2); // the HPA's controller does the rest
+    expect(await cluster.replicas('web')).to.equal(2); // the HPA controller scales to the minimum
     await cluster.clock.advance(12 * HOUR_MS);
     await holds(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 3);
     expect((await hpaOf(cluster)).spec.maxReplicas).to.equal(5);
@@ -202,7 +202,7 @@ describe('cronHpaController', () => {
   it('does not change an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
     await using cluster = await startCronHpaCluster('2026-07-15T07:59:00+08:00');
     await cluster.deployment('web', 2);
-    const owner = await createScaledObject(cluster.api, 'web-scaler'); // an HPA whose owner is not there goes, too
+    const owner = await createScaledObject(cluster.api, 'web-scaler'); // an HPA without its owner is deleted, too
     await createHpa(cluster, { ownerReferences: [owner] });
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();

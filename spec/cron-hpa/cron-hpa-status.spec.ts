@@ -33,7 +33,7 @@ describe('statusAfter', () => {
     expect(statusOf(first, '2026-07-15T07:30:00Z')).to.deep.equal(first.status);
   });
 
-  it('returns what it was given after a round trip through formatStatus', () => {
+  it('returns the same status after a round trip through formatStatus', () => {
     const first = settled(cronHpa(), '2026-07-15T07:00:00Z');
     const { namespace, name, uid, resourceVersion, spec } = first;
     const sent = {

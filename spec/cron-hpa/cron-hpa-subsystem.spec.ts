@@ -94,7 +94,7 @@ describe('cronHpaSubsystem', () => {
     expect(await objects()).to.deep.equal({ true: 2, false: 2 });
   });
 
-  it('knows which targets an object pins, until it is being deleted', async () => {
+  it('returns the targets that an object pins, until it is being deleted', async () => {
     await cronHpa('web', { scaleUpKeepWindow: true }, { finalizers: ['example.com/last-words'] });
     await cronHpa('api', { scaleUpKeepWindow: false });
     subsystem.start();

@@ -94,7 +94,7 @@ describe('cronHpaController with hostile objects', () => {
     await holds(async () => (await cluster.status('web')).nextScheduleTime === '2026-07-15T00:00:00Z');
     await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 4 } });
     expect(reported('Scaled')).to.have.length(1);
-    await cluster.clock.advance(60_000); // 08:00 comes once more
+    await cluster.clock.advance(60_000); // the clock reaches 08:00 a second time
     await holds(async () => (await cluster.replicas('web')) === 9);
     await holds(async () => reported('Scaled').length === 2);
     expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);

@@ -26,8 +26,8 @@ for (const lagMs of [100, 12_000, 95_000])
     afterEach(() => cluster[Symbol.asyncDispose]());
 
     /**
-     * Advances by a minute, at whose start a job is due. Just before it the object is changed, which the
-     * informer observes after the job has run: the version that it has then is from before the run.
+     * Advances by a minute, at whose start a job is due. The object is changed just before, which the
+     * informer observes after the job has run: its version is then from before the run.
      */
     async function minute(size: number, atTenSeconds: () => Promise<void> = async () => {}): Promise<void> {
       await scaleTo(5);
@@ -40,7 +40,7 @@ for (const lagMs of [100, 12_000, 95_000])
       await holds(async () => (await cluster.status('web')).lastScheduleTime === atThisMinute());
       await cluster.clock.advance(10_000);
       await atTenSeconds();
-      await scaleTo(5); // whatever carried a job out twice would be seen
+      await scaleTo(5); // makes a duplicate run visible
       for (let second = 10; second < 55; second += 5) {
         await cluster.clock.advance(5000);
         await pause();
@@ -76,7 +76,7 @@ for (const lagMs of [100, 12_000, 95_000])
       for (const size of [9, 4]) await minute(size);
     });
 
-    /** The job runs as the informer last had it, and again with the changed spec once the informer has it. */
+    /** The job runs as in the informer's version, and again with the changed spec once the informer has it. */
     async function minuteOfLateNews(): Promise<void> {
       await cluster.clock.advance(toNextMinuteMs());
       await holds(async () => (await cluster.replicas('web')) === 3);

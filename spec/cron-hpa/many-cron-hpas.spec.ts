@@ -46,7 +46,7 @@ describe('cronHpaController with many due objects', () => {
     await clock.advance(60_000 + 32_000); // 200 of three requests each take 30 s, less the burst
     expect(done).to.have.length(200);
     const groups = done.map(({ name }) => name.split('-')[0]);
-    expect(groups.slice(0, 95)).to.deep.equal(Array(95).fill('early')); // workers end in any order where both meet
+    expect(groups.slice(0, 95)).to.deep.equal(Array(95).fill('early')); // workers finish in any order where both groups overlap
     expect(groups.slice(105)).to.deep.equal(Array(95).fill('late'));
     await end();
   });

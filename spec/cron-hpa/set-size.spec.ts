@@ -236,7 +236,7 @@ describe('hpaChange', () => {
     expect(changed(edited, 3)).to.deep.include({ minReplicas: 3, maxReplicas: 20, annotations: {} });
   });
 
-  it('restores the original maxReplicas whatever sizes came before, and is never below minReplicas', () => {
+  it('restores the original maxReplicas after any sizes, and is never below minReplicas', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 50 })),

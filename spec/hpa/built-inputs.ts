@@ -5,10 +5,10 @@ import { EMPTY_STATE } from '#lib/hpa/decision/scaling-state.ts';
 import type { HpaSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 
-/** The instant at which built worlds are decided. */
+/** The time of the decisions. */
 export const NOW_MS = Date.UTC(2026, 0, 1);
 
-/** A pod that has been running and ready for an hour, unless given otherwise. */
+/** A pod that has been running and ready for an hour, with changes. */
 export function builtPod(name: string, changes: Partial<ScaledPod> = {}): ScaledPod {
   return {
     name,
@@ -35,7 +35,7 @@ export function builtSamples(values: Readonly<Record<string, number>>): PodSampl
   );
 }
 
-/** An HPA of 1 to 10 replicas by an external metric that is to be 10 each; 3 replicas, 30 in all. */
+/** An HPA of 1 to 10 replicas by an external metric with a target of 10 per replica; 3 replicas, 30 in total. */
 export function builtInput(
   changes: Partial<DecisionInput> & { readonly spec?: Partial<HpaSpec> } = {},
 ): DecisionInput {

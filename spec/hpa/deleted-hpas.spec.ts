@@ -24,7 +24,7 @@ describe('hpaController with an HPA that it no longer manages', () => {
   });
 });
 
-/** What is forgotten when an HPA is looked at that is not selected, in its order. */
+/** The state that is removed when an unselected HPA is reconciled, in order. */
 async function forgotten(
   hpa: ReturnType<typeof followedWeb> | undefined,
   { isDryRun }: { readonly isDryRun: boolean },

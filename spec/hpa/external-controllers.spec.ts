@@ -27,7 +27,7 @@ describe('ExternalControllers', () => {
       status: { ...hpa.status, desiredReplicas: 7 },
     });
     expect(status).to.equal(200);
-    cluster.queue('web', '40'); // which one decision gets to, whenever it is due
+    cluster.queue('web', '40'); // reached by one decision, at any time
     await cluster.elapse(40);
     expect(await cluster.replicas('web')).to.equal(2);
     const left = (await cluster.get('web')).status.conditions.at(-1);
@@ -111,10 +111,10 @@ describe('findExternalWriter', () => {
     const cases: readonly (readonly [ours: number, theirs: number, isSent: boolean, writer?: string])[] = [
       [5, 5, true],
       [5, 5, false, 'other'],
-      [1, 5, true, 'other'], // it has written the same afterwards
+      [1, 5, true, 'other'], // it has written the same value afterwards
       [1, 5, false, 'other'],
       [5, 1, false],
-      [1, 1, true], // one second, within which the order is unknown
+      [1, 1, true], // in the same second, so the order is unknown
       [1, 1, false, 'other'],
     ];
     for (const [ours, theirs, isSent, writer] of cases) {

@@ -15,7 +15,7 @@ describe('hpaController with excessive HPAs', () => {
     await using _ending = cluster;
     cluster.queue('well', '40');
     await cluster.elapse(20);
-    expect(await cluster.replicas('well')).to.equal(4); // whatever the other does
+    expect(await cluster.replicas('well')).to.equal(4); // independent of the other
   });
 
   it('requests with a selector of a thousand terms, and reports the error of the server', async () => {

@@ -50,7 +50,7 @@ describe('hpaController', () => {
     const { metadata } = await cluster.get('web');
     const asked = cluster.metrics.asked.length;
     await cluster.elapse(60);
-    expect(cluster.metrics.asked.length - asked).to.be.within(4, 5); // 60 s, or a bit more
+    expect(cluster.metrics.asked.length - asked).to.be.within(4, 5); // 60 s, or slightly more
     expect((await cluster.get('web')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
   });
 
@@ -89,7 +89,7 @@ describe('hpaController', () => {
     expect(logged.map(({ fields }) => fields?.object)).to.have.members(['default/big', 'kube-system/big']);
     await cluster.api.delete('/api/v1/namespaces/default/pods/big');
     await cluster.elapse(35);
-    expect(await cluster.replicas('web')).to.equal(4); // the pod of the other namespace does not matter
+    expect(await cluster.replicas('web')).to.equal(4); // the pod of the other namespace is ignored
   });
 
   it('reports a rejected scale, records no scale event, and retries', async () => {
@@ -112,7 +112,7 @@ describe('hpaController', () => {
     expect(cluster.events[0]).to.match(/^web FailedRescale New size: 4; .* error: /);
     cluster.setFaults();
     await cluster.elapse(20);
-    expect(await cluster.replicas('web')).to.equal(4); // the policy has not been used up
+    expect(await cluster.replicas('web')).to.equal(4); // the policy permits more
     expect((await cluster.get('web')).status).to.include({ currentReplicas: 2, desiredReplicas: 4 });
     await cluster.elapse(60);
     expect(await cluster.replicas('web')).to.equal(4);
@@ -144,7 +144,7 @@ describe('hpaController', () => {
     await annotate({ 'platform.stke/resync-period': '5s' });
     await cluster.passes(() => cluster.metrics.asked.length === 2);
     await cluster.elapse(20);
-    expect(cluster.metrics.asked.length).to.be.within(5, 7); // the first of the four may share what was just read
+    expect(cluster.metrics.asked.length).to.be.within(5, 7); // the first of the four may reuse the previous read
     const before = cluster.metrics.asked.length;
     await annotate({ 'platform.stke/resync-period': '1ms' });
     await cluster.passes(() => cluster.events.some((event) => event.startsWith('web InvalidResyncPeriod')));
@@ -184,7 +184,7 @@ describe('hpaController', () => {
     const before = cluster.metrics.asked.length;
     await cluster.elapse(150);
     expect(new Set(cluster.metrics.asked.slice(before))).to.deep.equal(new Set([list]));
-    expect(cluster.metrics.asked.length - before).to.be.within(10, 11); // 150 s, or a bit more
+    expect(cluster.metrics.asked.length - before).to.be.within(10, 11); // 150 s, or slightly more
     expect(await Promise.all(names.slice(1).map(cluster.replicas))).to.deep.equal([2, 2, 2]);
   });
 
@@ -304,7 +304,7 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(4);
   });
 
-  // What these hold is what the specs find out.
+  // Untyped: each spec asserts the content of an object.
   function condition(hpa: ReturnType<typeof JSON.parse>, wanted: string) {
     return hpa.status?.conditions?.find(({ type }: { type: string }) => type === wanted);
   }
@@ -320,7 +320,7 @@ describe('hpaController', () => {
   }
 });
 
-/** No object's subresource can be written. */
+/** Rejects writes of any object's subresource. */
 function refusedUpdates(subresource: 'status' | 'scale'): ApiFault {
   const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
   return {
@@ -331,13 +331,13 @@ function refusedUpdates(subresource: 'status' | 'scale'): ApiFault {
   };
 }
 
-/** Longer than what was read for one HPA may be used for others. */
+/** Exceeds the time for which values that were read for one HPA may be reused for others. */
 const BUSY_MS = 20_000;
 
 describe('decideAndScale after a long wait for a permit', () => {
   let cluster: HpaCluster;
 
-  /** One HPA is being acted on, and the other, which is to have 4 replicas, waits for that. */
+  /** One HPA is being reconciled, and the other, with 4 desired replicas, waits for it. */
   beforeEach(async () => {
     cluster = await startHpaCluster();
     const writing = Promise.withResolvers<void>();
@@ -410,7 +410,7 @@ describe('decideAndScale during a long read of the scale', () => {
   }
 });
 
-/** The scale of one is written, or read, late. */
+/** Delays the write, or the read, of one scale. */
 function lateScaleOf(name: string, onWriting: () => void, late: 'update' | 'get' = 'update'): ApiFault {
   return {
     async serve({ verb, target, signal }, { clock, next }) {

@@ -3,7 +3,7 @@ import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 
 describe('the state of the HPA controller', () => {
-  /** Load rises, falls, and stays low: the replicas every 15 s, with the leader killed after some of them or never. */
+  /** Load rises, falls, and stays low: returns the replicas every 15 s; the leader may be killed after some of them. */
   async function play(killedAfter?: number): Promise<readonly number[]> {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
@@ -57,7 +57,7 @@ describe('the state of the HPA controller', () => {
     expect(await cluster.replicas('web')).to.equal(2);
     cluster.queue('web', '10');
     await cluster.elapse(180);
-    expect(await cluster.replicas('web')).to.equal(2); // what the other wanted holds for as long as if it were ours
+    expect(await cluster.replicas('web')).to.equal(2); // the other's scaling is stabilized like ours
   });
 
   it('includes the recommendations of another controller that acted for longer than the window', async () => {
@@ -104,7 +104,7 @@ describe('the state of the HPA controller', () => {
     await using cluster = await startHpaCluster();
     await setUp(cluster);
     const memory = async () => (await cluster.api.get(PATHS.memory)).body;
-    expect((await cluster.api.get(PATHS.memory)).status).to.equal(404); // the scale says it all
+    expect((await cluster.api.get(PATHS.memory)).status).to.equal(404); // the scale contains all state
     cluster.queue('web', '40');
     await cluster.elapse(20);
     const { metadata, data } = await memory();
@@ -148,7 +148,7 @@ describe('the state of the HPA controller', () => {
     await cluster.hpa('far');
     cluster.queue('far', '30');
     await cluster.lead();
-    await cluster.elapse(75); // it is waited for, first
+    await cluster.elapse(75); // decisions first wait for the persisted state
     expect([await cluster.replicas('web'), await cluster.replicas('far')]).to.deep.equal([4, 3]);
     const reported = cluster.logger.lines.filter(({ message }) =>
       message.startsWith('Cannot read persisted'),
@@ -160,7 +160,7 @@ describe('the state of the HPA controller', () => {
     expect(await cluster.replicas('web')).to.equal(2);
     cluster.setFaults();
     await cluster.elapse(30);
-    expect(await memory()).to.contain('"latest":[2,'); // the next leader must not go by what was kept before
+    expect(await memory()).to.contain('"latest":[2,'); // the next leader must not use the previous state
   });
 
   it('applies in a dry run, which persists nothing', async () => {

@@ -23,18 +23,18 @@ describe('hpaController killed between its writes', () => {
     for (const write of [0, 1, 2, 4]) {
       it(`decides the same with the next leader when killed as ${moment} is written, at change ${write + 1}`, async () => {
         const { replicas, status, memoryAtDeath } = await play({ moment, write });
-        expect(memoryAtDeath).to.contain('"intent":'); // what was about to be done was kept before
+        expect(memoryAtDeath).to.contain('"intent":'); // the intent was persisted before the write
         expect(replicas).to.deep.equal(expected.replicas);
         expect(status).to.deep.equal(expected.status);
       });
     }
   }
 
-  /** Plays the loads; the leader is killed when it writes the scale for the so-many-th time. */
+  /** Plays the loads; the leader is killed at its n-th write of the scale. */
   async function play(killed?: { readonly moment: Moment; readonly write: number }) {
     await using cluster = await startHpaCluster();
     await cluster.deployment('web', 2);
-    // No time is a multiple of the period: the next leader decides a second later than the one that was killed.
+    // No time is a multiple of the period: the next leader decides a second later than the killed one.
     const policies = (value: number, periodSeconds: number) => [{ type: 'Pods', value, periodSeconds }];
     const behavior = {
       scaleUp: { policies: policies(4, 13) },
@@ -68,7 +68,7 @@ describe('hpaController killed between its writes', () => {
   }
 });
 
-/** Lets no write of a process through from the moment of its death on. */
+/** Rejects every write of a process from its death on. */
 function killingFault(killed: { readonly moment: Moment; readonly write: number } | undefined) {
   const seen = { writes: 0, isDead: false };
   const refuse = () => {

@@ -23,7 +23,7 @@ const VALUE_OF_SUFFIX: Readonly<Record<string, bigint>> = {
   M: 10n ** 15n,
 };
 
-/** Whole numbers over every magnitude, many of them round. */
+/** Integers of every magnitude, many of them round. */
 const amounts = fc.oneof(
   fc.nat(),
   fc.maxSafeNat(),
@@ -192,13 +192,13 @@ describe('Quantity', () => {
     fc.integer({ min: -9, max: 9 }).map((one) => BigInt(one) * 10n ** 12n),
   );
 
-  it('reads back what it writes', () => {
+  it('reads its own output', () => {
     fc.assert(
       fc.property(nanos, formats, (amount, format) => {
         const quantity = Quantity.ofNanos(amount, format);
         const read = Quantity.parse(quantity.toString());
         expect(read?.nanos).to.equal(quantity.nanos);
-        // Without a suffix, nothing tells that it was binary.
+        // Without a suffix, the quantity does not show that it was binary.
         if (format !== 'BinarySI') expect(read?.toString()).to.equal(quantity.toString());
       }),
     );
@@ -263,7 +263,7 @@ describe('parseThousandths', () => {
     expect(parseThousandths('27m')).to.equal(27n);
   });
 
-  it('refuses what 64 bits do not hold', () => {
+  it('rejects numbers of more than 64 bits', () => {
     expect(parseThousandths('9223372036854775807m')).to.equal(2n ** 63n - 1n);
     expect(() => parseThousandths('9223372036854775808m')).to.throw(
       QuantityError,
@@ -336,13 +336,13 @@ describe('formatValue', () => {
       [0.0004, '0'],
       [1.9999, '1999m'],
       [-1.9999, '-1999m'],
-      [4.35, '4350m'], // 4349.999… where a double multiplies it
+      [4.35, '4350m'], // 4349.999… if multiplied as a double
       [1_500_000, '1500k'],
     ];
     expect(written.map(([value]) => formatValue(value))).to.deep.equal(written.map(([, text]) => text));
   });
 
-  it('writes the greatest numbers as the greatest quantity, of which some stand for none at all', () => {
+  it('writes the greatest numbers, which may denote a missing value, as the greatest quantity', () => {
     for (const value of [1e19, 1e305, 1e306, Number.MAX_VALUE]) {
       expect(formatValue(value)).to.equal('9223372036854775807');
       expect(formatValue(-value)).to.equal('-9223372036854775807');

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { readYaml, YamlError } from '#lib/kubernetes/read-yaml.ts';
 
 describe('readYaml', () => {
-  it('reads what was written', () => {
+  it('reads its own output', () => {
     const value = fc.jsonValue({ maxDepth: 3 }).filter((json) => !JSON.stringify(json).includes('-0'));
     fc.assert(
       fc.property(value, (json) => {
@@ -58,7 +58,7 @@ describe('readYaml', () => {
     ['an alias of what comes behind it', 'a:\n- *hunter2secret\n- &hunter2secret 1\n', 2],
     ['more aliases than it may', `a: &hunter2secret [1]\nb: [${'*hunter2secret ,'.repeat(200)}]\n`, 2],
   ] as const) {
-    it(`refuses ${what}, without a word of it`, () => {
+    it(`rejects ${what}, without quoting it`, () => {
       const error = errorOf(() => readYaml(text, { maxAliasCount: 100 }));
       expect(error).to.be.instanceOf(YamlError);
       expect(error?.message).to.equal(`bad alias in line ${line}`);

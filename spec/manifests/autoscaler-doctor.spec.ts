@@ -56,7 +56,7 @@ describe('manifests/autoscaler-doctor', () => {
     const [, , ...args] = onlyOf(objects, 'Job').spec.template.spec.containers[0].args;
     const { findings } = await examineAutoscaler(server, [...args, `--kubeconfig=${kubeconfig}`]);
     const bad = findings.filter(({ status }) => status === 'failed' || status === 'unchecked');
-    // What the cluster has of its own, system:auth-delegator and the reader of the front proxy's CA, is not in the manifests.
+    // The cluster's own system:auth-delegator and reader of the front proxy's CA are not in the manifests.
     const own = bad.filter(({ subject }) => !/reviews$|configmaps/.test(subject));
     expect(own).to.deep.equal([]);
     expect(findings.some(({ seen }) => seen.startsWith('scales Deployment "web"'))).to.equal(true);
@@ -116,7 +116,7 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** What roles grant, each rule with the namespace in which it does, sorted. */
+/** The rules of roles, each with its namespace, sorted. */
 function rulesOf(objects: readonly ManifestObject[]): readonly string[] {
   return objects
     .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
@@ -129,7 +129,7 @@ function rulesOf(objects: readonly ManifestObject[]): readonly string[] {
     .sort();
 }
 
-/** Gives an account what the roles of manifests say, each where it holds. */
+/** Grants an account the roles of manifests, each in its namespace. */
 function grantRoles(rbac: Rbac, objects: readonly ManifestObject[], account: string): void {
   for (const { kind, metadata, rules } of objects) {
     if (kind !== 'ClusterRole' && kind !== 'Role') continue;

@@ -182,7 +182,7 @@ describe('manifests/autoscaler', () => {
         const granted = (rules as readonly Rule[]).filter(({ resources = [] }) =>
           wide.test(resources.join()),
         );
-        // The HPA controller has a memory in each namespace that has HPAs, whose names a spec above compares.
+        // The HPA controller persists state in each namespace with HPAs; a spec above compares the names of its objects.
         if (metadata.name !== 'autoscaler-hpa')
           expect(granted, `${name}: ${metadata.name}`).to.deep.equal([]);
       }

@@ -257,7 +257,7 @@ describe('the Helm chart', () => {
   });
 });
 
-/** The chart writes out a delay of 0, which is the default. */
+/** The chart writes a delay of 0, which is the default. */
 function withDelay(probe: object): object {
   return { initialDelaySeconds: 0, ...probe };
 }

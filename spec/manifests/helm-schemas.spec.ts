@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { AUTOSCALER_CHART, autoscalerTemplate, CHART, helmTemplate } from '#spec/support/manifest-objects.ts';
 
-/** What a schema says of one object. */
+/** The JSON schema of one object. */
 interface ObjectSchema {
   readonly additionalProperties?: unknown;
   readonly properties?: Readonly<Record<string, ObjectSchema>>;
@@ -130,7 +130,7 @@ describe('values that a Helm chart cannot take', () => {
   });
 });
 
-/** The objects of a schema whose names are all known, the outermost included, by their JSON pointers. */
+/** Objects of a schema that permit no additional properties, including the root, by JSON pointer. */
 function closedObjects(
   schema: ObjectSchema,
   path = '',
@@ -143,7 +143,7 @@ function closedObjects(
   ];
 }
 
-/** Where there is a map that is not empty, by JSON pointers. */
+/** Non-empty maps, by JSON pointer. */
 function mapsIn(value: unknown, path = ''): readonly string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   const inner = Object.entries(value);

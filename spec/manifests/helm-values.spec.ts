@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { CHART } from '#spec/support/manifest-objects.ts';
 
-/** The values of the chart of metrics-server v0.9, save those of addonResizer and of pod security policies. */
+/** The values of metrics-server v0.9's chart, except those of addonResizer and of pod security policies. */
 const OF_THE_REFERENCE: Readonly<Record<string, readonly string[]>> = {
   '': [
     'affinity',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { allManifestPermissions } from '#spec/acceptance/permissions/recorded-requests.ts';
 
 describe('the table of permissions in docs/reference/permissions.md', () => {
-  it('has exactly the permissions that the manifests grant to a program, with what they allow', async () => {
+  it('lists exactly the permissions that the manifests grant to a program, with their purpose', async () => {
     const granted = (await allManifestPermissions()).map(({ role, verb, resource, name = '' }) =>
       `${role}: ${verb} ${resource} ${name}`.trim(),
     );

@@ -42,7 +42,7 @@ describe('Services of manifests/', () => {
   });
 });
 
-/** What API servers call by Services. */
+/** References to Services that API servers call. */
 function calledIn(objects: readonly ManifestObject[]): readonly ManifestObject['spec'][] {
   return objects.flatMap(({ kind, spec, webhooks = [] }) => [
     ...(kind === 'APIService' && spec.service ? [spec.service] : []),

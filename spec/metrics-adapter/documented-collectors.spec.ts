@@ -17,10 +17,10 @@ const signal = new AbortController().signal;
 const PAGE = readFileSync('docs/reference/annotations.md', 'utf8');
 const BLOCKS = blocksOf(PAGE);
 const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'shop' };
-/** Claims its metrics by their objects, without annotations. */
+/** Collects metrics by their objects, without annotations. */
 const UNCONFIGURED = 'scaling-schedule';
 
-/** What the servers of the examples respond with, by the ends of their paths. */
+/** The responses of the examples' servers, by the ends of paths. */
 const RESPONSES: readonly (readonly [string, string])[] = [
   ['/api/v1/query', '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"42"]}}'],
   ['/stats', '{"items":[{"partitions":[{"unconsumed_events":42,"consumer_lag_seconds":42}]}]}'],
@@ -139,7 +139,7 @@ function blocksOf(page: string): readonly string[] {
   return [...page.matchAll(/^```yaml\n([^`]*)```$/gm)].map(([, text = '']) => text);
 }
 
-/** As kubectl applies it where nothing else is said. */
+/** Adds the default namespace, as kubectl does. */
 function withNamespace(object: object): object {
   const { metadata = {} } = object as { readonly metadata?: object };
   return { ...object, metadata: { namespace: 'default', ...metadata } };

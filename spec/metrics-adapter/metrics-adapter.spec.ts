@@ -89,7 +89,7 @@ describe('metricsAdapter, with a Prometheus that refuses a query', () => {
     expect(value()).to.deep.equal(['7']);
     isRefusing = true;
     await passes(() => events.length > 1);
-    expect(value()).to.deep.equal(['7']); // it counts still
+    expect(value()).to.deep.equal(['7']); // it is still fresh
     expect(events).to.have.length(2);
   });
 });

@@ -32,7 +32,7 @@ describe('listenForMetrics', () => {
   };
   const longRegistry = () => {
     const registry = new Registry();
-    new Gauge({ name: 'things', help: 'x'.repeat(16 * 1024 * 1024), registers: [registry] }); // more than sockets hold
+    new Gauge({ name: 'things', help: 'x'.repeat(16 * 1024 * 1024), registers: [registry] }); // more than socket buffers take
     return registry;
   };
 
@@ -47,7 +47,7 @@ describe('listenForMetrics', () => {
     const clock = new ManualClock();
     await using server = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { registry, clock });
     const asking = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}/metrics`));
-    await eventually(() => clock.sleeperCount === 5); // each has a bound
+    await eventually(() => clock.sleeperCount === 5); // each has a deadline
     written.resolve('things 3\n');
     for (const response of await Promise.all(asking)) expect(await response.text()).to.equal('things 3\n');
     expect(count).to.equal(1);
@@ -73,7 +73,7 @@ describe('listenForMetrics', () => {
     const open = async (localAddress: string) => {
       const socket = connect({ port: server.port, host: '127.0.0.1', localAddress }).on('error', () => {});
       await once(socket, 'connect');
-      socket.write('GET /metrics HTTP/1.1\r\n'); // and no more
+      socket.write('GET /metrics HTTP/1.1\r\n'); // incomplete headers
       return socket;
     };
     const holding = await Promise.all(Array.from({ length: 64 }, () => open('127.0.0.1')));

@@ -17,7 +17,7 @@ const signal = new AbortController().signal;
 const HOST = { subject: { commonName: 'source' }, usages: ['serverAuth'], names: ['localhost'] } as const;
 
 const NOBODY = { organization: undefined, token: undefined };
-/** Every source that flags may name over HTTP, by its name in `--source-tls`, and what it is shown beside a certificate. */
+/** Every HTTP source of the flags, by its name in `--source-tls`, with its credentials besides a certificate. */
 const SOURCES: Readonly<Record<string, readonly [(sources: NamedSources) => Query | undefined, string]>> = {
   prometheus: [({ server }) => server?.query('up'), `Basic ${Buffer.from('me:secret').toString('base64')}`],
   'prometheus/eu': [({ additionalServers }) => additionalServers.get('eu')?.query('up'), 'Bearer first'],
@@ -35,7 +35,7 @@ describe('namedSources', () => {
       await using system = await setUp();
       await using named = await system.open(name);
       const query = queryOf(named.sources);
-      await query?.run(signal).catch(() => {}); // what it responds with is of no matter here
+      await query?.run(signal).catch(() => {}); // the response does not matter
       expect(system.shown()).to.deep.equal(['first', authorization]);
       await system.writeCertificate('second');
       await elapseUntil(system.clock, 5_000, async () => {
@@ -124,7 +124,7 @@ async function setUp() {
     ...{ ...environment, folder, writeCertificate },
     shown: () => [server.requests.at(-1)?.peerName, server.requests.at(-1)?.headers.authorization],
     asked: () => server.requests.at(-1)?.url,
-    /** @param name of the source for which certificates are given; by default none */
+    /** @param name of the source that has certificates; by default none */
     async open(name?: string) {
       const owned = new AsyncDisposableStack();
       const options = {

@@ -23,7 +23,7 @@ const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
 const NODES = 3;
 const VIEWER = 'viewer';
 
-/** More than the greatest backoff between two attempts. */
+/** Exceeds the maximum backoff between two attempts. */
 const BACKOFF_MS = 8_000;
 
 describe('an API server that fails', () => {
@@ -45,21 +45,21 @@ describe('an API server that fails', () => {
     expect(server.clock.sleeperCount).to.equal(0);
   });
 
-  /** Lets time pass in small steps, until something holds: in less than a minute. */
+  /** Advances the clock in small steps until a condition holds, which must take less than a minute. */
   async function within(durationMs: number, holds: () => Promise<boolean>): Promise<void> {
     const endMs = server.clock.monotonicMs() + durationMs;
     while (!(await holds())) {
       if (server.clock.monotonicMs() > endMs)
         throw new Error(`It did not hold in ${durationMs} ms: ${holds}`);
       await server.clock.advance(250);
-      await server.get('/livez'); // sockets, which know no manual clock, get to run
+      await server.get('/livez'); // runs sockets, which do not use the manual clock
     }
   }
 
   const knows = async (label: string) =>
     (await server.names(`${NODE_METRICS}?labelSelector=${label}`)).length === 1;
 
-  /** @returns a label that the node has from now on, and no other */
+  /** @returns the only label of the node from now on */
   function changeNode(name: string): string {
     const { store } = server.cluster;
     const node = store.get('nodes', undefined, name);
@@ -70,7 +70,7 @@ describe('an API server that fails', () => {
     return label;
   }
 
-  /** Changes a node and waits until the server has heard of it. */
+  /** Changes a node and waits until the server has received the change. */
   async function expectNews(name: string, durationMs = 2 * BACKOFF_MS): Promise<void> {
     const label = changeNode(name);
     await within(durationMs, () => knows(label));
@@ -86,7 +86,7 @@ describe('an API server that fails', () => {
 
   const errors = () => server.logger.lines.filter(({ level }) => level === 'error');
 
-  it('is done without for ten minutes: known nodes are scraped and served on', async () => {
+  it('may be down for ten minutes: cached nodes are still scraped and served', async () => {
     expect((await askAsViewer()).status).to.equal(200);
     await server.cluster.apiServer.stop();
     for (let cycle = 0; cycle < 600_000 / RESOLUTION_MS; cycle++) await cycles.next(NODES);
@@ -97,7 +97,7 @@ describe('an API server that fails', () => {
     const lost = errors().filter(({ message }) => message.startsWith('Cannot list or watch objects'));
     expect(lost.map(({ fields }) => fields.resource).sort()).to.deep.equal(['configmaps', 'nodes', 'pods']);
 
-    expect((await askAsViewer()).status).to.equal(500); // as the decision has expired
+    expect((await askAsViewer()).status).to.equal(500); // the cached decision has expired
 
     await server.cluster.apiServer.start();
     await expectNews('node-1');
@@ -119,7 +119,7 @@ describe('an API server that fails', () => {
     expect(server.logger.lines.filter(({ level }) => level === 'warning')).to.deep.equal([]);
   });
 
-  it('may forget where watches were, and what became of objects meanwhile', async () => {
+  it('may lose its history, including changes of objects meanwhile', async () => {
     const { cluster } = server;
     await cluster.apiServer.stop();
     cluster.deletePod('default', (await server.names(POD_METRICS))[0] ?? '');
@@ -155,7 +155,7 @@ describe('an API server that fails', () => {
     const pod = cluster.store.get('pods', 'default', victim);
     if (!pod) throw new Error('the pod is gone');
     cluster.store.update('pods', { ...pod, metadata: { ...pod.metadata, labels: { late: 'yes' } } });
-    cluster.deletePod('default', victim); // is told before the change
+    cluster.deletePod('default', victim); // is reported before the change
     await within(BACKOFF_MS, async () => !(await server.names(POD_METRICS)).includes(victim));
   });
 
@@ -172,7 +172,7 @@ describe('an API server that fails', () => {
     await expectNews('node-1');
   });
 
-  it('is left alone for as long as it asks for with 429', async () => {
+  it('gets no requests for as long as its 429 response demands', async () => {
     const asked = new RequestCounter({ resource: 'nodes' });
     const refuse = refuseRequests({ code: 429, reason: 'TooManyRequests', retryAfterSeconds: 30 });
     server.cluster.apiServer.setFaults(asked.fault, refuse);
@@ -184,7 +184,7 @@ describe('an API server that fails', () => {
     await expectNews('node-1', 31_000);
   });
 
-  it('is asked by HTTP/1.1, which has no GOAWAY, though it may end each connection behind its response', async () => {
+  it('is queried over HTTP/1.1, which has no GOAWAY, even if it closes each connection after its response', async () => {
     const versions = new Set<string>();
     server.cluster.apiServer.setFaults({
       serve: async ({ raw, response }, { next }) => {
@@ -206,19 +206,19 @@ describe('an API server that fails', () => {
     await expectNews('node-1', 60_000);
   });
 
-  it('may fall silent: its watches are opened again after two and a half minutes', async () => {
+  it('may fall silent: its watches are reopened after two and a half minutes', async () => {
     const watches = new RequestCounter({ verb: 'watch', resource: 'nodes' });
     server.cluster.apiServer.setFaults(watches.fault, dropEvents);
     server.cluster.apiServer.dropConnections();
     await within(BACKOFF_MS, async () => watches.count > 0);
-    server.cluster.apiServer.setFaults(); // for watches to come
+    server.cluster.apiServer.setFaults(); // for future watches
     const label = changeNode('node-1');
     await server.clock.advance(149_000);
     expect(await knows(label)).to.equal(false);
     await within(2 * BACKOFF_MS, () => knows(label));
   });
 
-  it('leaves nothing behind when it comes and goes', async () => {
+  it('causes no leak when it fails and recovers repeatedly', async () => {
     const before = await heldInACycle();
     for (let restart = 0; restart < 10; restart++) {
       await server.cluster.apiServer.stop();
@@ -229,7 +229,7 @@ describe('an API server that fails', () => {
     await within(4 * RESOLUTION_MS, async () => isWithin(await heldResources(server.clock), before));
   });
 
-  /** The most that is held at any moment from one cycle to the next. */
+  /** The maximum of each resource from one cycle to the next. */
   async function heldInACycle(): Promise<HeldResources> {
     const moments: HeldResources[] = [];
     const endMs = server.clock.monotonicMs() + RESOLUTION_MS;
@@ -255,7 +255,7 @@ describe('an API server that fails', () => {
     expect((await server.get(NODE_METRICS)).status).to.equal(200);
   });
 
-  it('may meet a wall clock that is stepped by an hour, to and fro', async () => {
+  it('may run while the wall clock is stepped by an hour, forward and back', async () => {
     for (const byMs of [3_600_000, -7_200_000]) {
       server.clock.stepWall(byMs);
       await cycles.next(NODES);
@@ -266,7 +266,7 @@ describe('an API server that fails', () => {
 });
 
 describe('an API server that is down when the server starts', () => {
-  it('is waited for: live, not ready, and up without a restart once it comes', async () => {
+  it('leaves the server live but not ready, until it is up, without a restart', async () => {
     await using server = await runServer({ nodes: NODES, podsPerNode: 1 }, async (cluster) => {
       await cluster.apiServer.stop();
       return ['--metric-resolution=15s'];
@@ -284,7 +284,7 @@ describe('an API server that is down when the server starts', () => {
   });
 });
 
-/** Counts the requests that reach the API server, and lets them pass. */
+/** Counts the requests that reach the API server and passes them on. */
 class RequestCounter {
   count = 0;
   readonly fault: ApiFault;

@@ -43,7 +43,7 @@ function listing(object: unknown): ApiClient {
 }
 const { signal } = new AbortController();
 
-describe('objects of the API server with changed fields are read or refused:', () => {
+describe('objects of the API server with changed fields are read or rejected:', () => {
   const reads: Readonly<Record<string, readonly [Parameters<typeof expectReadOrRefused>[0], ...unknown[]]>> =
     {
       Nodes: [

@@ -9,16 +9,16 @@ import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 
 const NODES = 2;
 
-/** Files are shown this often. */
+/** Interval at which files are read again. */
 const LOOK_MS = 10_000;
 
-/** What a server shows of itself: a kubeconfig and the files that it names. */
+/** Credentials of a server: a kubeconfig and the files that it names. */
 interface Credentials {
-  /** Written to a folder. */
+  /** Writes them to a folder. */
   write(cluster: SimulatedCluster, folder: string): Promise<void>;
-  /** Gets the cluster to take these and no others. */
+  /** Makes the cluster accept only these. */
   accept(cluster: SimulatedCluster): void;
-  /** The user of the kubeconfig, as it names the files. */
+  /** The user of the kubeconfig, with the names of the files. */
   readonly user: object;
 }
 
@@ -29,7 +29,7 @@ const KINDS: readonly { readonly what: string; readonly make: (generation: numbe
 
 describe('credentials in files', () => {
   for (const { what, make } of KINDS) {
-    it(`are the next ${what} for the API server and kubelets, once the files have it`, async () => {
+    it(`are used for the API server and kubelets after the files have the next ${what}`, async () => {
       let folder = '';
       const [first, second] = [make(1), make(2)];
       await using server = await runServer({ nodes: NODES, podsPerNode: 1 }, async (cluster) => {
@@ -45,7 +45,7 @@ describe('credentials in files', () => {
       await second.write(server.cluster, folder);
       await server.clock.advance(LOOK_MS);
       second.accept(server.cluster);
-      server.cluster.apiServer.dropConnections(); // so that watches have to be opened again
+      server.cluster.apiServer.dropConnections(); // so that watches must be reopened
       for (let cycle = 0; cycle < 3; cycle++) await cycles.next(NODES);
       await server.cluster.removeNode('node-2');
       await cycles.next(NODES - 1);
@@ -69,7 +69,7 @@ function token(generation: number): Credentials {
   };
 }
 
-/** Of a user of its own, so that it shows whether the previous one is still in use: that user may nothing any more. */
+/** Each generation has its own user; the previous user loses its permissions, so that use of its certificate fails. */
 function clientCertificate(generation: number): Credentials {
   const commonName = `metrics-server-${generation}`;
   return {

@@ -5,11 +5,11 @@ import { FOREIGN_READERS, NO_READERS } from './foreign-text/all-readers.ts';
 import type { ForeignReader } from './foreign-text/foreign-reader.ts';
 import { growthOf } from './foreign-text/growth.ts';
 
-/** What a reader is called where it is exported; what reads text otherwise is named in the table by hand. */
+/** Names of exported readers; code that reads text under other names is listed in the table by hand. */
 const READER = /^export (?:async )?(?:function\*?|const) (?:parse|read|decode|percentDecode|takes)(?![a-z])/m;
 
 describe('foreign text', function () {
-  this.timeout(600_000); // seconds of CPU time, of which a loaded machine gives little
+  this.timeout(600_000); // in CPU time, this takes seconds; a loaded machine provides little
 
   for (const { name, bound, shapes, read, parts = 64 } of FOREIGN_READERS as readonly ForeignReader[]) {
     it(`takes linear time as ${name}, at its worst and up to its bound`, async () => {
@@ -23,7 +23,7 @@ describe('foreign text', function () {
   }
 
   it('is read only by readers in the table, or with a reason for an exception', () => {
-    const sources = globSync('lib/**/*.ts'); // the simulator reads its own programs alone
+    const sources = globSync('lib/**/*.ts'); // the simulator reads only its own programs
     const readers = sources.filter((path) => READER.test(readFileSync(path, 'utf8')));
     const named = new Set([...FOREIGN_READERS.flatMap(({ files }) => files), ...Object.keys(NO_READERS)]);
     expect(readers.filter((path) => !named.has(basename(path)))).to.deep.equal([]);

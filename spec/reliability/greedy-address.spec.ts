@@ -11,11 +11,11 @@ import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
-/** One that is served, and what makes a valid request to it. */
+/** A listener under test, and how to make a valid request to it. */
 interface Listener extends AsyncDisposable {
   readonly port: number;
   readonly isTls: boolean;
-  /** Connections that it accepts together. */
+  /** Maximum number of its connections. */
   readonly limit: number;
   readonly request: { readonly line: string; readonly body?: string };
 }
@@ -58,12 +58,12 @@ const LISTENERS: Readonly<Record<string, () => Promise<Listener>>> = {
   },
 };
 
-/** What one address does with its connections. */
+/** Types of connections that one address opens. */
 const WAYS: Readonly<Record<string, Dial>> = {
   'that send nothing': (listener) => dial(listener, GREEDY),
   'whose TLS handshakes do not go on': async (listener) => {
     const socket = await dial(listener, GREEDY);
-    socket.write(Buffer.of(22, 3, 1, 2, 0)); // the head of a record
+    socket.write(Buffer.of(22, 3, 1, 2, 0)); // the head of a TLS record
     return socket;
   },
   'that send no request': (listener) => dialSecurely(listener, GREEDY),
@@ -92,7 +92,7 @@ const WAYS: Readonly<Record<string, Dial>> = {
 
 const [GREEDY, OTHER] = ['127.0.0.2', '127.0.0.3'];
 
-describe('An address that opens all connections that there may be', () => {
+describe('An address that opens the maximum number of connections', () => {
   for (const [what, start] of Object.entries(LISTENERS))
     for (const [how, open] of Object.entries(WAYS)) {
       if (what !== 'the API server' && how.includes('HTTP/2')) continue;
@@ -107,7 +107,7 @@ describe('An address that opens all connections that there may be', () => {
             return socket;
           }),
         );
-        await eventually(() => opened.some(({ closed }) => closed)); // not all are accepted
+        await eventually(() => opened.some(({ closed }) => closed)); // the server does not accept all of them
         for (let request = 0; request < 3; request++)
           expect(await statusOf(listener)).to.match(/^HTTP\/1\.1 200 /);
       });
@@ -140,7 +140,7 @@ function eventOrClose(socket: Socket, event: string): Promise<void> {
   return new Promise((resolve) => socket.once(event, resolve).once('close', () => resolve()));
 }
 
-/** Connections that the server closes at once count as opened. */
+/** Connections that the server closes immediately count as opened. */
 async function dial({ port }: Listener, localAddress: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
   socket.resume();
@@ -148,7 +148,7 @@ async function dial({ port }: Listener, localAddress: string): Promise<Socket> {
   return socket;
 }
 
-/** Encrypted where the listener is. */
+/** Uses TLS if the listener does. */
 async function dialSecurely(
   listener: Listener,
   localAddress: string,

@@ -26,11 +26,11 @@ const FORMATS = [
 ] as const;
 const { summary, resource } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']));
 
-/** What the hostile kubelet says in one cycle, and where. */
+/** The response of the hostile kubelet in one cycle, and its position. */
 interface Lie {
   readonly endpoint: typeof summary;
   readonly text: string;
-  /** Whether it is heard before the others. */
+  /** Whether its response arrives before the others. */
   readonly isFirst: boolean;
 }
 
@@ -71,7 +71,7 @@ const name = fc.oneof(
   ),
   fc.string(),
 );
-/** It knows the names of others' pods, but not their UIDs. */
+/** It has the names of other nodes' pods, but not their UIDs. */
 const uid = fc.constantFrom(undefined, '', 'uid-evil', 'uid-guessed');
 const or = <T>(usual: fc.Arbitrary<T>) =>
   fc.oneof(
@@ -131,7 +131,7 @@ const lie: fc.Arbitrary<Lie> = fc
   )
   .map(([said, isFirst]) => ({ ...said, isFirst }));
 
-/** What a kubelet says that runs one pod. */
+/** The response of a kubelet that runs one pod. */
 function report({
   nodeName,
   pod,
@@ -156,13 +156,13 @@ function report({
   return JSON.stringify({ node: { nodeName, ...usage(-86_400, 400) }, pods });
 }
 
-/** A good node's pod uses 50 millicores. */
+/** A healthy node's pod uses 50 millicores. */
 function truth(nodeName: string, seconds: number): string {
   const pod = nodeName.replace('good', 'web');
   return report({ nodeName, pod, uid: `uid-${pod}`, takenAtSeconds: seconds - 3, milliCores: 50 });
 }
 
-/** Claims in each cycle to run another node's pod, which is said to use 64 cores. */
+/** Reports in each cycle another node's pod with a usage of 64 cores. */
 const impostor: fc.Arbitrary<readonly Lie[]> = fc
   .record({
     pod: fc.constantFrom('web-0', 'web-1'),
@@ -182,7 +182,7 @@ const anyLies = fc.oneof(
   { arbitrary: impostor, weight: 1 },
 );
 
-/** The resources after some cycles, in each of which the hostile node says something. */
+/** The resources after some cycles, in each of which the hostile node may send a response. */
 async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<readonly ObjectResource[]> {
   const clock = new ManualClock(at(0));
   const nodes = new Map([...GOOD_NODES, 'evil'].map((each) => [each, liveNode(each)]));
@@ -222,7 +222,7 @@ async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<reado
   return (group.versions[0]?.resources() ?? []) as readonly ObjectResource[];
 }
 
-/** Everything that is served in every format: of whom is wanted, or of all. */
+/** All lists in every format, filtered by name or complete. */
 async function listsOf(
   resources: readonly ObjectResource[],
   isWanted?: (object: ServedObject) => boolean,
@@ -246,7 +246,7 @@ const bytesOf = ({ pieces }: ResponseBody) => Buffer.concat(pieces);
 const isGood = ({ name: each }: ServedObject) => /^(good|web)-[01]$/.test(each);
 
 describe('one hostile node', () => {
-  it('changes nothing of what is served of the others, and breaks no list', async () => {
+  it('does not change the served metrics of other nodes, and breaks no list', async () => {
     const honest = await listsOf(await resourcesAfter(Array(CYCLES).fill(undefined)), isGood);
     expect(honest[0]).to.include('"good-1"');
     expect(honest[4]).to.include('"web-1"').and.include('"cpu":"50m"');
@@ -264,7 +264,7 @@ describe('one hostile node', () => {
   });
 });
 
-/** Any client of Kubernetes can read it. */
+/** Asserts that any Kubernetes client can read the item. */
 function expectReadable(item: {
   timestamp: string;
   window: string;

@@ -2,12 +2,12 @@ import type { FaultInput } from '#simulator/kubelet/faults.ts';
 import type { CertificateKind } from '#simulator/kubelet/serving-certificate.ts';
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
-/** Something that happens to one kubelet, and what is said of it. */
+/** A fault of one kubelet, and the expected reports of it. */
 export interface KubeletFaultCase {
   readonly name: string;
-  /** What the log gives as the reason. */
+  /** The reason in the log. */
   readonly reason: RegExp;
-  /** Whether it is a deadline that ends the scrape. */
+  /** Whether the scrape ends at a deadline. */
   readonly takesTime: boolean;
   inject(cluster: SimulatedCluster, nodeName: string): Promise<void>;
 }
@@ -16,7 +16,7 @@ const LATE = /no complete response within 10s/;
 const TOO_LONG = /larger than 16Mi/;
 const NO_JSON = /not valid JSON/;
 
-/** Every way in which a kubelet fails to give a usable response, but for those that move it. */
+/** Every fault in which a kubelet returns no usable response, except changes of its address. */
 export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   fault('refuses connections', 'refuse', /connection refused/),
   slow('is behind a network that drops SYNs', 'black-hole', /no connection within 3s/),
@@ -52,7 +52,7 @@ export const KUBELET_FAULT_CASES: readonly KubeletFaultCase[] = [
   certificate('other-name', /certificate is valid for another-node, not for/),
 ];
 
-/** Undoes whatever a case has done. */
+/** Removes the fault of any case. */
 export async function heal(cluster: SimulatedCluster, nodeName: string): Promise<void> {
   cluster.setCertificate(nodeName, 'valid');
   await restart(cluster, nodeName);
@@ -66,7 +66,7 @@ function slow(name: string, input: FaultInput, reason: RegExp): KubeletFaultCase
   return { ...fault(name, input, reason), takesTime: true };
 }
 
-/** The kubelet restarts with another certificate, so that the next connection meets it. */
+/** Restarts the kubelet with another certificate, so that the next connection gets it. */
 function certificate(kind: CertificateKind, reason: RegExp): KubeletFaultCase {
   return {
     name: `shows a certificate that is ${kind}`,
@@ -79,7 +79,7 @@ function certificate(kind: CertificateKind, reason: RegExp): KubeletFaultCase {
   };
 }
 
-/** Breaks every connection to a kubelet, which is healthy from then on. */
+/** Breaks every connection to a kubelet and makes it healthy. */
 export async function restart(cluster: SimulatedCluster, nodeName: string): Promise<void> {
   await cluster.setFault(nodeName, 'refuse');
   await cluster.setFault(nodeName);

@@ -10,7 +10,7 @@ const PODS_PER_NODE = 2;
 const MIB = 1024 * 1024;
 
 const NODES = 300;
-/** One node in three has a fault, and each fault three or four of these. */
+/** One node in three has a fault, and each fault occurs on three or four nodes. */
 const FAULTS = Array.from({ length: NODES / 3 }, (_, index) => {
   const fault = KUBELET_FAULT_CASES[index % KUBELET_FAULT_CASES.length];
   if (!fault) throw new Error('there are no faults');
@@ -53,7 +53,7 @@ describe('a third of 300 kubelets, failing in every way at once', () => {
     await eventually(async () => isWithin(await heldResources(server.clock), held));
     expect((await memoryInUse()) - memoryBefore).to.be.below(16 * MIB);
 
-    /** All that are served, with stamps in whole seconds as the summary has them. */
+    /** All served pods, with the summary's timestamps in whole seconds. */
     async function servedPods(): Promise<readonly { readonly timestamp: number }[]> {
       const { items } = JSON.parse((await server.get(PODS)).body) as { items: { timestamp: string }[] };
       return items.map(({ timestamp }) => ({ timestamp: Date.parse(timestamp) + 999 }));

@@ -15,7 +15,7 @@ describe('a kubelet that fails', () => {
   let cycles: ScrapeCycles;
   let held: HeldResources;
 
-  /** By turns, for of each node only a few lines an hour are logged, and the clock stands nearly still. */
+  /** The failing node; another one in each spec, since logs are limited per node and the clock hardly advances. */
   let faulty = '';
   let count = 0;
 
@@ -41,14 +41,14 @@ describe('a kubelet that fails', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  /** How many pods are served as they were at a moment or later. */
+  /** Number of pods whose served values are from `sinceMs` or later. */
   async function freshPods(sinceMs: number): Promise<number> {
     const { items } = JSON.parse((await server.get(PODS)).body) as { items: { timestamp: string }[] };
-    // The summary's stamps are whole seconds.
+    // The summary's timestamps are whole seconds.
     return items.filter(({ timestamp }) => Date.parse(timestamp) >= Math.floor(sinceMs / 1000) * 1000).length;
   }
 
-  /** One cycle in which everybody responds, after which everything is as it was. */
+  /** Runs one cycle in which every kubelet responds, and asserts that the state is normal again. */
   async function expectHealth(): Promise<void> {
     await heal(server.cluster, faulty);
     const beganAtMs = await cycles.next(NODES);
@@ -59,7 +59,7 @@ describe('a kubelet that fails', () => {
   const said = () => server.logger.lines.filter(({ level }) => level !== 'info');
 
   for (const { name, reason, takesTime, inject } of KUBELET_FAULT_CASES) {
-    it(`costs itself alone and one line of log when it ${name}`, async () => {
+    it(`affects only its own node and logs one line when it ${name}`, async () => {
       await inject(server.cluster, faulty);
       for (let cycle = 0; cycle < 2; cycle++) {
         const { failed } = await cycles.counts();
@@ -74,7 +74,7 @@ describe('a kubelet that fails', () => {
     });
   }
 
-  it('is scraped on over its connection when its certificate expires, until the next handshake', async () => {
+  it('is scraped over its open connection after its certificate expires, until the next handshake', async () => {
     server.cluster.setCertificate(faulty, 'expired');
     await cycles.next(NODES);
     expect(said()).to.have.length(0);
@@ -100,7 +100,7 @@ describe('a kubelet that fails', () => {
     });
   }
 
-  /** Waits until the server has heard of everything that the API server has told of nodes so far. */
+  /** Waits until the server has received every change of nodes that the API server has sent so far. */
   async function untilLearnt(): Promise<void> {
     const { store } = server.cluster;
     const node = store.get('nodes', undefined, faulty);

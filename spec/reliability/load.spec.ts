@@ -15,22 +15,22 @@ const POD_COUNT = 1000;
 const VIEWER = 'viewer';
 const FLOODING_CLIENTS = 50;
 const IDLE_CONNECTIONS = 4_000;
-/** The server's bound on all connections together. */
+/** The server's limit of all connections together. */
 const MAX_CONNECTIONS = 2_000;
-/** Of these: a handshake takes time, which thousands would make long. */
+/** TLS connections among them: thousands of handshakes would take too long. */
 const SECURED_CONNECTIONS = 100;
 const PROBES = 10;
 const WATCHERS = 60;
-/** Of three times as many, between 50 and 160 MiB were seen, of which most is memory that is yet to be collected. */
+/** Three times as many used between 50 and 160 MiB, most of which is garbage that is not collected yet. */
 const WATCHERS_BYTES = 192 * 2 ** 20;
-/** How many requests of each flooding client may be refused during a probe; one or two were seen, and one that starves lets all pass. */
+/** Maximum rejected requests per flooding client during a probe: one or two are normal, while a starved probe waits for all. */
 const MAX_REFUSALS = 10;
-/** For everything else that the server and this process have open. */
+/** For all other open files of the server and this process. */
 const SPARE_FILES = 500;
 
-// The server is a process of its own: its clients' work is not to look like its own.
+// The server is a separate process, so that its clients' load is not counted as its own.
 describe('a server under load', function () {
-  this.timeout(300_000); // its clients are many, and share the machine with it
+  this.timeout(300_000); // its many clients share the machine with it
 
   let system: ServerInCluster;
   let viewer: { readonly cert: string; readonly key: string; readonly rejectUnauthorized: false };
@@ -58,7 +58,7 @@ describe('a server under load', function () {
   });
   after(() => system[Symbol.asyncDispose]());
 
-  /** Probes ten times over one connection, and gets its responses. */
+  /** Sends ten probes over one connection and expects their responses. */
   async function probe(): Promise<void> {
     using agent = disposable(new Agent({ keepAlive: true }));
     for (let index = 0; index < PROBES; index++) {
@@ -80,7 +80,7 @@ describe('a server under load', function () {
     expect(JSON.parse(responses[0]?.body ?? '').items).to.have.length(POD_COUNT);
   });
 
-  /** Clients that have a connection each: handshakes all at once would come late on a slow machine. */
+  /** Opens one connection per client, in batches: simultaneous handshakes would time out on a slow machine. */
   async function connectedClients(
     count: number,
   ): Promise<Disposable & { readonly agents: readonly Agent[] }> {
@@ -95,17 +95,17 @@ describe('a server under load', function () {
     };
   }
 
-  it('holds no more than 2,000 connections of an address that opens thousands, and serves others', async () => {
+  it('accepts at most 2,000 connections of an address that opens thousands, and serves others', async () => {
     const count = Math.min(IDLE_CONNECTIONS, openFilesLimit() - SPARE_FILES);
     expect(count, 'files that a process may open').to.be.above(MAX_CONNECTIONS);
     const filesBefore = await openFiles();
     await using _idle = await openConnections(system.port, { count, secured: SECURED_CONNECTIONS });
     expect((await system.ask(PODS)).status).to.equal(200);
     await probe();
-    expect(await openFiles()).to.be.at.most(filesBefore + MAX_CONNECTIONS + NODES); // kubelets may be asked just now
+    expect(await openFiles()).to.be.at.most(filesBefore + MAX_CONNECTIONS + NODES); // kubelets may be scraped at this time
   });
 
-  it('holds watchers that never read, and is rid of them when they go', async () => {
+  it('tolerates watchers that never read, and releases them when they disconnect', async () => {
     const residentBytes = () => readProcessUsage(system.server.pid).residentBytes;
     const [filesBefore, bytesBefore] = [await openFiles(), residentBytes()];
     {
@@ -117,7 +117,7 @@ describe('a server under load', function () {
     await system.until(async () => (await openFiles()) <= filesBefore + 1);
   });
 
-  /** Watches all pods over connections of their own; the responses have begun and are not read. */
+  /** Watches all pods over separate connections; the responses have begun and are not read. */
   async function silentWatchers(count: number): Promise<AsyncDisposable> {
     const { certificatePem: cert, privateKeyPem: key } = system.cluster.pki.admin;
     const url = `https://127.0.0.1:${system.port}${PODS}?watch=1`;
@@ -127,7 +127,7 @@ describe('a server under load', function () {
       return response.pause();
     };
     const responses: Awaited<ReturnType<typeof open>>[] = [];
-    while (responses.length < count) responses.push(...(await Promise.all(Array.from({ length: 10 }, open)))); // all at once would come late for their handshakes
+    while (responses.length < count) responses.push(...(await Promise.all(Array.from({ length: 10 }, open)))); // simultaneous handshakes would time out
     return {
       [Symbol.asyncDispose]: async () => {
         for (const response of responses) response.destroy();
@@ -135,11 +135,11 @@ describe('a server under load', function () {
     };
   }
 
-  it('refuses with 429 what goes beyond the limit, and serves probes and administrators in the flood', async () => {
+  it('rejects requests beyond the limit with 429, and serves probes and administrators meanwhile', async () => {
     using agent = disposable(new Agent({ keepAlive: true }));
     const list = () => system.ask(PODS, { ...viewer, agent: agent.value });
     {
-      // Who does not read lets no more than a window of its response come in: ten requests stay under way.
+      // A client that does not read receives only one window of its response: ten requests remain in progress.
       using _slow = await slowReaders(10);
       let isOver = false;
       let refused = 0;
@@ -156,7 +156,7 @@ describe('a server under load', function () {
       expect((await system.ask(PODS)).status).to.equal(200);
       const refusedBefore = refused;
       await probe();
-      // A probe waits in line: it waits for no more than what was there before it, and so does its successor.
+      // A probe waits in the queue only for the requests before it, and so does its successor.
       expect(refused - refusedBefore).to.be.below(PROBES * MAX_REFUSALS * FLOODING_CLIENTS);
       isOver = true;
       await flooded;
@@ -167,7 +167,7 @@ describe('a server under load', function () {
   /** Requests on one HTTP/2 connection whose responses have begun and are not read. */
   async function slowReaders(count: number): Promise<Disposable> {
     const session = connectHttp2(`https://127.0.0.1:${system.port}`, viewer);
-    session.on('error', () => {}); // told by the streams
+    session.on('error', () => {}); // reported by the streams
     for (let index = 0; index < count; index++) {
       const [{ ':status': status }] = await once(session.request({ ':path': PODS }), 'response');
       expect(status).to.equal(200);
@@ -175,7 +175,7 @@ describe('a server under load', function () {
     return { [Symbol.dispose]: () => session.destroy() };
   }
 
-  it('forgets clients that leave in the middle of a response', async () => {
+  it('releases clients that disconnect during a response', async () => {
     const before = await openFiles();
     for (let client = 0; client < 50; client++) {
       const response = await openHttps(`https://127.0.0.1:${system.port}${PODS}`, {
@@ -190,7 +190,7 @@ describe('a server under load', function () {
   });
 });
 
-/** Opens connections that say nothing, so many of them over TLS, from an address of their own, and closes them when disposed. */
+/** Opens idle connections from a separate address, some of them with TLS, and closes them when disposed. */
 async function openConnections(
   port: number,
   { count, secured }: { readonly count: number; readonly secured: number },
@@ -200,7 +200,7 @@ async function openConnections(
     const isSecured = index < secured;
     const target = { host: '127.0.0.1', port, localAddress: '127.0.0.2' };
     const socket = isSecured ? connectTls({ ...target, rejectUnauthorized: false }) : connect(target);
-    socket.on('error', () => {}); // the server may end it
+    socket.on('error', () => {}); // the server may close it
     sockets.push(socket);
     if (sockets.length % 50 === 0) await once(socket, isSecured ? 'secureConnect' : 'connect');
   }
@@ -211,7 +211,7 @@ async function openConnections(
   };
 }
 
-/** How many files a process may have open; Node takes as many as it may be given. */
+/** Limit of open files per process; Node raises its own to the maximum. */
 function openFilesLimit(): number {
   const limit = /^Max open files +\d+ +(\d+|unlimited)/m.exec(
     readFileSync('/proc/self/limits', 'latin1'),

@@ -8,23 +8,23 @@ import { findProgram, requireProgram, skip } from '#spec/support/machine-program
 import { runToEnd } from '#spec/support/run-to-end.ts';
 import { type ServerInCluster, startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
 
-/** So that who misses the second cycle, because the machine is busy, has not long to wait for a third. */
+/** Short, so that a spec that misses the second cycle on a busy machine soon gets a third. */
 const OFTEN = ['--metric-resolution=10s', '--kubelet-request-timeout=5s'];
 const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
 const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
-/** Four times as long as requests go on in it: time for those that are under way then, on a machine that is slow. */
+/** Four times as long as the spec sends requests during it: time for those in progress, on a slow machine. */
 const SHUTDOWN_DELAY_MS = 8_000;
 const PATIENCE_MS = 60_000;
-/** The second cycle is due 12 s after the first, which is when the process is stopped: it is late then, and the third one 10 s away. */
+/** The second cycle is due 12 s after the first, while the process is stopped; it is late then, and the third is 10 s away. */
 const STANDSTILL_MS = 14_000;
 
-/** Runs a command where `/mnt` is a disk of one page, which a private key fills. */
+/** Runs a command with a disk of one page at `/mnt`, which a private key fills. */
 const FULL_DISK = `exec unshare -rm sh -c 'mount -t tmpfs -o size=4k tmpfs /mnt && exec "$@"' sh "$@"`;
 
 const throwing = (statement: string) =>
   `data:text/javascript,setTimeout(()=>{${encodeURIComponent(statement)}},1500)`;
 
-// Each claim is about a whole process, which takes a second to start: they run at the same time.
+// Each spec needs a whole process, which takes a second to start: they run concurrently.
 describe('the process', () => {
   const stack = new AsyncDisposableStack();
   const start = async (...args: Parameters<typeof startServerInCluster>) =>
@@ -49,7 +49,7 @@ describe('the process', () => {
       ),
       start(few, { flags: OFTEN }),
       start({ nodes: 60, podsPerNode: 1 }, { flags: OFTEN, shell: 'ulimit -n 64' }),
-      start(few, { flags: ['--cert-dir=/etc/passwd/certificates'] }), // where not even root can write
+      start(few, { flags: ['--cert-dir=/etc/passwd/certificates'] }), // where even root cannot write
       (await canFillADisk())
         ? start(few, { flags: ['--cert-dir=/mnt/certificates'], shell: FULL_DISK })
         : undefined,
@@ -76,12 +76,12 @@ describe('the process', () => {
     );
   });
 
-  it('serves though it cannot keep its certificate', async () => {
+  it('serves even if it cannot store its certificate', async () => {
     await readOnly.until(async () => (await readOnly.ask('/livez')).status === 200);
     await readOnly.server.line(/Cannot store self-signed certificate/, PATIENCE_MS);
   });
 
-  it('serves though the disk is full that was to keep its certificate', async function () {
+  it('serves even if the disk for its certificate is full', async function () {
     await requireProgram(this, 'unshare');
     if (!full) return skip(this, 'this machine does not allow mount namespaces, so no disk can be filled');
     const { until, ask, server } = full;
@@ -89,16 +89,16 @@ describe('the process', () => {
     expect(await server.line(/Cannot store self-signed certificate/, PATIENCE_MS)).to.include('ENOSPC');
   });
 
-  it('serves what it can when file descriptors run out, and says what is missing', async () => {
+  it('serves as many nodes as possible when file descriptors run out, and logs the cause', async () => {
     await starved.server.line(/too many open files/, PATIENCE_MS);
     const served = async () => JSON.parse((await starved.ask(NODE_METRICS)).body).items.length as number;
     await starved.until(async () => (await served()) > 20);
     for (let probe = 0; probe < 20; probe++) expect((await starved.ask('/livez')).status).to.equal(200);
   });
 
-  it('goes on after a standstill with one cycle, in which every kubelet responds', () => standstill);
+  it('continues after a standstill with one cycle, in which every kubelet responds', () => standstill);
 
-  it('holds 5,000 pods in a heap of 256 MB, and all of its clients', async () => {
+  it('serves 5,000 pods to all of its clients in a heap of 256 MB', async () => {
     await small.until(() => serves(small, 5000));
     const responses = await Promise.all(Array.from({ length: 20 }, () => small.ask(POD_METRICS)));
     for (const { status, body } of responses) {
@@ -108,7 +108,7 @@ describe('the process', () => {
     expect(readProcessUsage(small.server.pid).residentBytes).to.be.below(512 * 1024 * 1024);
   });
 
-  it('is not ready after SIGTERM but serves on, finishes what is under way, and ends in good order', async () => {
+  it('is not ready after SIGTERM, continues to serve, finishes requests in progress, and exits with status 0', async () => {
     await delayed.until(() => serves(delayed, 2000));
     const slow = await openHttps(`https://127.0.0.1:${delayed.port}${POD_METRICS}`, {
       cert: delayed.cluster.pki.admin.certificatePem,
@@ -141,7 +141,7 @@ async function canFillADisk(): Promise<boolean> {
   return exitStatus === 0;
 }
 
-/** Whether so many pods have metrics. */
+/** Whether at least so many pods have metrics. */
 async function serves({ ask }: ServerInCluster, pods: number): Promise<boolean> {
   return JSON.parse((await ask(POD_METRICS)).body).items.length === pods;
 }
@@ -159,7 +159,7 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-/** Stops a process when both kubelets have responded, until the next cycle is overdue, and lets it go on. */
+/** Stops a process after both kubelets have responded, and resumes it once the next cycle is overdue. */
 async function expectStandstillToPass({ server, ask, until }: ServerInCluster): Promise<void> {
   const servesAll = async () => JSON.parse((await ask(NODE_METRICS)).body).items.length === 2;
   const failures = () => server.output.filter((line) => line.includes('Cannot scrape'));
@@ -175,7 +175,7 @@ async function expectStandstillToPass({ server, ask, until }: ServerInCluster): 
   expect(failures()).to.deep.equal(failuresBefore);
 }
 
-/** How many kubelets have been asked. */
+/** Number of scrapes so far. */
 async function scrapes({ ask }: Pick<ServerInCluster, 'ask'>): Promise<number> {
   const { body } = await ask('/metrics');
   const counts = body.matchAll(/^metrics_server_kubelet_request_total\{.*\} (\d+)$/gm);

@@ -22,7 +22,7 @@ import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-c
 
 const TOO_LONG = 'the environment of the target exceeds 4194304 characters';
 
-/** Each variable twice the one before. */
+/** Each variable repeats the previous one twice. */
 const doubling = (first: string, count: number) => [
   { name: 'V0', value: first },
   ...Array.from({ length: count }, (_, index) => ({
@@ -44,7 +44,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       valueFrom: { [kind]: { name: 'a', key } },
     }));
 
-    it('is no variable of a ConfigMap or Secret that does not have it', async () => {
+    it('is not a variable of a ConfigMap or Secret without it', async () => {
       const plain = { name: 'A', value: 'b' };
       expect(await environmentWith([...poison, plain])).to.deep.equal({ A: 'b' });
     });
@@ -56,7 +56,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect(await errorOf(environmentWith(doubled))).to.equal(TOO_LONG);
     });
 
-    it('is no parameter of an authentication, whatever it refers to', async () => {
+    it('is not a parameter of an authentication with any reference', async () => {
       const missing: string[] = [];
       const parameters = await resolveAuthentication(
         { name: 'a' },
@@ -95,7 +95,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       );
     });
 
-    it('is no schedule and no duration', () => {
+    it('is neither a schedule nor a duration', () => {
       for (const text of [key, `@${key}`, `TZ=${key} * * * * *`, `@every 1${key}`])
         expect(() => parseSchedule(text, { timeZone: 'UTC', anchorMs: 0 }), text).to.throw(ScheduleError);
       expect(parseDurationMs(`1${key}`)).to.equal(undefined);
@@ -120,13 +120,13 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect([...usageOfContainers([usage], { resource: key, container: 'app' })]).to.deep.equal([]);
     });
 
-    it('is no operator of a selector and no value at a path', () => {
+    it('is neither an operator of a selector nor a value at a path', () => {
       const selector = { matchExpressions: [{ key: 'a', operator: key, values: ['b'] }] };
       expect(() => metricSelector(selector as never)).to.throw(SelectorError);
       expect(findValueAtPath({ a: {} }, `a.${key}`)).to.equal(undefined);
     });
 
-    it('is a name like others of triggers, metrics, formulas and annotations', () => {
+    it('is an ordinary name of triggers, metrics, formulas and annotations', () => {
       expect(() => compileFormula(key).evaluate({ a: 1 })).to.throw(`unknown name ${key}`);
       expect(compileFormula(`${key} + 1`).evaluate(Object.fromEntries([[key, 1]]))).to.equal(2);
       expect(() => compileFormula(`${key}(1)`).evaluate({})).to.throw(Error, key);
@@ -139,7 +139,7 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       );
     });
 
-    it('is patched as a field like others', () => {
+    it('is patched as an ordinary field', () => {
       const own = Object.fromEntries([[key, 1]]);
       expect(Object.entries(mergePatch({}, own))).to.deep.equal([[key, 1]]);
       expect(Object.entries(mergePatch(own, {}))).to.deep.equal([[key, null]]);
@@ -153,7 +153,7 @@ describe('a ScaledObject whose environment refers to keys of prototypes', () => 
     const env = [
       { name: 'POISON', valueFrom: { configMapKeyRef: { name: 'settings', key: '__proto__' } } },
       ...doubling('x'.repeat(8), 18),
-      ...['A', 'B', 'C'].map((name) => ({ name, value: '$(V18)' })), // each below the bound, together above
+      ...['A', 'B', 'C'].map((name) => ({ name, value: '$(V18)' })), // each is below the bound, their total is above
     ];
     await cluster.create('/api/v1/namespaces/default/configmaps', {
       apiVersion: 'v1',

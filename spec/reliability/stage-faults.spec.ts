@@ -13,7 +13,7 @@ import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
 const NODES = 2;
 
-/** Every stage that a cycle passes through, how it is broken, and under which name its failure is counted. */
+/** Every stage of a cycle, the method that is broken, and the name under which its failure is counted. */
 const STAGES: readonly { readonly prototype: object; readonly method: string; readonly stage?: string }[] = [
   { prototype: NodeCache.prototype, method: 'values', stage: 'nodes' },
   { prototype: Scraper.prototype, method: 'scrape' },
@@ -42,12 +42,12 @@ describe('a stage that throws', () => {
     for (let cycle = 0; cycle < 2; cycle++) await cycles.next(NODES);
   });
   beforeEach(async () => {
-    for (let cycle = 0; cycle < 4; cycle++) await cycles.next(NODES); // a stage is complained of once a minute
+    for (let cycle = 0; cycle < 4; cycle++) await cycles.next(NODES); // a stage's failure is logged once a minute
   });
   after(() => server[Symbol.asyncDispose]());
 
   for (const { prototype, method, stage } of STAGES) {
-    it(`is said and counted, and the next cycle works: ${prototype.constructor.name}.${method}`, async () => {
+    it(`is logged and counted, and the next cycle works: ${prototype.constructor.name}.${method}`, async () => {
       server.logger.lines.length = 0;
       const failuresBefore = await failures(stage);
       {
@@ -64,7 +64,7 @@ describe('a stage that throws', () => {
     });
   }
 
-  it('costs the one request that it was to serve', async () => {
+  it('fails only the request that it serves', async () => {
     {
       using _broken = broken(MetricsSink.prototype, 'snapshot');
       expect((await server.get(NODE_METRICS)).status).to.equal(500);
@@ -79,7 +79,7 @@ describe('a stage that throws', () => {
   }
 });
 
-/** Has a method or getter of a class, its own or inherited, throw, until disposed. */
+/** Makes a method or getter of a class, own or inherited, throw until disposed. */
 function broken(prototype: object, name: string): Disposable {
   const own = Object.getOwnPropertyDescriptor(prototype, name);
   const sound = own ?? Object.getOwnPropertyDescriptor(Object.getPrototypeOf(prototype), name);

@@ -7,10 +7,10 @@ const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 const NODES = 3;
 const NODE_NAMES = ['node-1', 'node-2', 'node-3'];
 const STANDSTILL_MS = 120_000;
-/** The longest wait until a node is asked, and the first responses are published a second later. */
+/** The maximum wait until a node is scraped; the first responses are published a second later. */
 const FIRST_RESPONSES_MS = NODES * 8 + 1_000;
 
-describe('a server that stood still for two minutes', () => {
+describe('a server after a standstill of two minutes', () => {
   let server: RunningServer;
 
   beforeEach(async () => {
@@ -33,7 +33,7 @@ describe('a server that stood still for two minutes', () => {
     expect(await server.names(PODS)).to.have.length(2 * NODES);
   });
 
-  it('is ready once it knows that no kubelet responds: discovery must not go because scraping does', async () => {
+  it('is ready once all scrapes have failed: discovery must not fail with scraping', async () => {
     for (const name of NODE_NAMES) await server.cluster.setFault(name, 'refuse');
     await server.clock.jump(STANDSTILL_MS);
     expect(await isReady()).to.equal(false);

@@ -130,7 +130,7 @@ describe('uiEndpoints', () => {
       ).to.equal(8);
     });
 
-    it('shows usage of nodes in per cent of what is allocatable, as kubectl top does', async () => {
+    it('shows usage of nodes in percent of their allocatable resources, as kubectl top does', async () => {
       const rows = `[...document.querySelectorAll('#nodes tbody tr:not(.reason)')]`;
       const shares = `${rows}.map((row) => [...row.querySelectorAll('small')].map((one) => one.textContent))`;
       const shown = (await page().evaluate(shares)) as readonly (readonly string[])[];

@@ -73,7 +73,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
   });
 });
 
-/** Has it act on an object that is active, and look whether it is alone. */
+/** Makes it act on an active object, and checks for other controllers. */
 async function lead(cluster: ScaledObjectsCluster): Promise<AsyncDisposable> {
   cluster.source.set('/queue', 5);
   await cluster.deployment('web', 1);

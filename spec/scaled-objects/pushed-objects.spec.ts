@@ -22,7 +22,7 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     return { scaler, cluster };
   };
 
-  it('scales from zero when it is pushed, without any time, and serves what is there then', async () => {
+  it('scales from zero immediately when a value is pushed, and serves that value', async () => {
     await using stack = new AsyncDisposableStack();
     const { scaler, cluster } = await start(stack);
     scaler.responses = { ...idle(), values: [{ metricName: 'queue', metricValue: 12 }], isActive: true };
@@ -63,7 +63,7 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     expect(woken()).to.deep.equal([
       'web KEDAScaleTargetActivated Scaled apps/v1.Deployment default/web from 0 to 1, triggered by s0-queue',
     ]);
-    await cluster.elapse(6); // for as long as what was pushed counts
+    await cluster.elapse(6); // the lifetime of a pushed value
     await cluster.setReplicas('web', 0);
     await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
     await first[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { collectMessages } from '#spec/support/trigger-messages.ts';
 
 const SECRET = `Zq9"/w+k&~<>'7_Xv!pL$2`;
 const BEHIND = `, is it? ${'y'.repeat(400)}`;
-/** Just before where errors have been, or are, cut. */
+/** Just below lengths at which errors are, or were, truncated. */
 const CUTS = [50, 64, 100, 200, 250, 300, 1000];
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,

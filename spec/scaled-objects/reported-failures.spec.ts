@@ -8,7 +8,7 @@ import {
   startScaledObjectsCluster,
 } from '#spec/support/scaled-objects-cluster.ts';
 
-/** What users and dashboards match on, where something goes wrong: each condition and event by its exact text. */
+/** The exact texts of failures in conditions and events, on which users and dashboards match. */
 describe('failures of ScaledObjects and ScaledJobs', () => {
   it('report missing targets, and targets without a scale subresource', async () => {
     await using cluster = await startScaledObjectsCluster();
@@ -211,7 +211,7 @@ function isOf(
   return target.isResource && target.resource === resource;
 }
 
-/** Has requests of a kind be refused from now on. */
+/** Rejects matching requests from now on. */
 function refuse(cluster: ScaledObjectsCluster, isMeant: (request: ApiRequest) => boolean): void {
   const fault = refuseRequests({ code: 403, reason: 'Forbidden' });
   cluster.setFaults({

@@ -148,7 +148,7 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     );
     expect(await cluster.status('web')).to.not.have.any.keys('health', 'triggersActivity');
     expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).code).to.equal(404);
-    await cluster.setReplicas('web', 9); // somebody else's
+    await cluster.setReplicas('web', 9); // written by another client
     await cluster.holds(async () => (await cluster.replicas('web')) === 4);
     const asked = cluster.asked('/queue');
     await cluster.elapse(60);

@@ -8,12 +8,12 @@ import {
 
 const OBJECTS = 60;
 const SECRETS = 100;
-/** A fifth of all: 24 s of a budget that is used for nothing else. */
+/** A fifth of all: 24 s of the whole budget. */
 const TOO_MANY = (OBJECTS * SECRETS) / 5;
 const RATE = { perSecond: 50, burst: 100 };
 const ATTACKER = PATHS.scaledObjects.replace('/default/', '/attacker/');
 
-/** Judged by the requests that come first, whatever time they take: each Secret that is read is 20 ms of a budget. */
+/** Compares the order of requests, not their time: each read of a Secret uses 20 ms of a budget. */
 describe('ScaledObjects of two namespaces', () => {
   let cluster: ScaledObjectsCluster;
   let secretsRead: number;
@@ -86,7 +86,7 @@ describe('ScaledObjects of two namespaces', () => {
     expect(secretsRead).to.be.below(3 * SECRETS);
   });
 
-  /** An object whose authentication refers to Secrets that are not there. */
+  /** An object whose authentication refers to missing Secrets. */
   async function refer(name: string, secretOf: (place: number) => string): Promise<void> {
     const secretTargetRef = Array.from({ length: SECRETS }, (_, place) => ({
       ...{ parameter: `p${place}`, name: secretOf(place), key: 'key' },

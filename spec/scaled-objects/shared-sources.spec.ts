@@ -65,7 +65,7 @@ describe('sources that namespaces share', () => {
     const source = stack.use(
       await LoopbackServer.start(({ url: { pathname } }, response) => {
         if (pathname === '/slow')
-          slow++; // and never a response
+          slow++; // never responds
         else response.end('{"value":3}');
       }),
     );
@@ -103,7 +103,7 @@ describe('sources that namespaces share', () => {
       try {
         return cluster.store.values('other', { metric: 's0-metric-api-value', selector })?.[0]?.value === '3';
       } catch {
-        return false; // not asked yet
+        return false; // not queried yet
       }
     });
     await cluster.holds(async () => (await cluster.get(other(PATHS.jobs))).items.length === 3);

@@ -6,7 +6,7 @@ import { LoopbackServer } from '#spec/support/loopback-server.ts';
 import { PATHS, startScaledObjectsCluster } from '#spec/support/scaled-objects-cluster.ts';
 
 const SQL = { port: '1', dbName: 'd', query: 'q' };
-/** Every way in which a trigger names a host. */
+/** Every form of a host in triggers. */
 const TRIGGERS: Readonly<Record<string, (host: string) => Record<string, string>>> = {
   prometheus: (host) => ({ serverAddress: `http://${host}`, query: 'q', threshold: '1' }),
   'metrics-api': (host) => ({ url: `http://${host}/`, valueLocation: 'v', targetValue: '1' }),
@@ -41,7 +41,7 @@ describe('names whose name server is silent', () => {
     const source = stack.use(
       await LoopbackServer.start((_, response) => {
         pollCount++;
-        response.setHeader('connection', 'close').end('{"value":3}'); // so that each poll connects again
+        response.setHeader('connection', 'close').end('{"value":3}'); // so that each poll opens a connection
       }),
     );
     const zone: Zone = {

@@ -81,7 +81,7 @@ function without(text: string, dates: readonly string[]) {
 
 const DAY_MS = 86_400_000;
 const FIRST_DAY_MS = Date.UTC(2027, 0, 1);
-/** With a 29 February. */
+/** Includes a 29 February. */
 const DAYS = Array.from({ length: 2 * 366 }, (_, index) => FIRST_DAY_MS + index * DAY_MS);
 
 describe('parseExcludedDays', () => {
@@ -111,7 +111,7 @@ describe('parseExcludedDays', () => {
       { length: 731 },
       (_, index) => `30 2 ${1 + (index % 6)}${' '.repeat(index % 99)}`,
     );
-    // The least of several, which alternate: other load only ever adds.
+    // The minimum of several alternating measurements, since load only increases them.
     let [fewMs, allMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let attempt = 0; attempt < 7 && !(allMs < 20 * fewMs); attempt++) {
       fewMs = Math.min(fewMs, await centuryMs(parseExcludedDays(patterns.slice(0, 8))));
@@ -143,7 +143,7 @@ function isoDate(dayMs: number): string {
   return new Date(dayMs).toISOString().slice(0, 10);
 }
 
-/** What it costs to look up a century, in milliseconds of CPU time. */
+/** The cost of looking up a century, in milliseconds of CPU time. */
 async function centuryMs(isExcluded: (dayMs: number) => boolean): Promise<number> {
   return await costOf(() => {
     for (let index = 0; index < 36_500; index++) isExcluded(FIRST_DAY_MS + index * DAY_MS);

@@ -50,7 +50,7 @@ describe('Schedules', () => {
     expect(process.memoryUsage().heapUsed - before).to.be.below(20 * 2 ** 20);
   });
 
-  it('throws again what it could not read, without reading it again', () => {
+  it('throws the cached error of an invalid schedule', () => {
     const schedules = new Schedules();
     const read = () => schedules.read('@daily', { ...UTC, excludeDates: ['24 DEC *', 'someday'] });
     const thrown = [read, read].map((one) => {
@@ -177,10 +177,10 @@ function nextOf(text: string, timeZone: string, count: number): string[] {
   return activations;
 }
 
-const BEGIN_MS = Date.parse('2026-03-28T00:00:00Z'); // the day before the clock is put forward
+const BEGIN_MS = Date.parse('2026-03-28T00:00:00Z'); // the day before clocks go forward
 const options = { timeZone: 'Europe/Berlin', anchorMs: BEGIN_MS };
 
-/** Counts how often it is asked. */
+/** Counts calls of a schedule. */
 function counting(schedule: Schedule) {
   const asked = { next: 0, previous: 0 };
   const counted: Schedule = {

@@ -11,7 +11,7 @@ describe('deal', () => {
     ]);
   });
 
-  it('deals files of which nothing is measured in turn, each once', () => {
+  it('distributes files without a measurement round robin, each once', () => {
     const files = ['a', 'b', 'c', 'd', 'toString'];
     expect(deal(files, { processes: 2, durations: {} })).to.deep.equal([
       ['a', 'c', 'toString'],

@@ -5,7 +5,7 @@ import { runToEnd } from '#spec/support/run-to-end.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { BUNDLE_OPTIONS } from '../../scripts/bundle-options.ts';
 
-/** Bundles a program as the server is bundled. */
+/** Bundles a program in the same way as the server. */
 async function bundle(program: string, outfile: string): Promise<BuildResult<{ metafile: true }>> {
   return await build({
     ...BUNDLE_OPTIONS,
@@ -17,7 +17,7 @@ async function bundle(program: string, outfile: string): Promise<BuildResult<{ m
   });
 }
 
-/** A server to ask; Node's own http is required, for to import it loads a copy of undici. */
+/** An HTTP server; Node's http is required, since importing it loads a copy of undici. */
 const SERVER = `
   const { createServer } = require('node:http');
   const server = createServer((request, response) => response.end('response to ' + request.url)).listen(0, '127.0.0.1');
@@ -34,7 +34,7 @@ describe('LEAVE_OUT', () => {
 
   after(() => folder?.[Symbol.asyncDispose]());
 
-  it('leaves of undici what sends requests, over a connector, through a proxy and by a handler', async () => {
+  it('retains the parts of undici that send requests, with a connector, through a proxy and by a handler', async () => {
     const outfile = join(folder.path, 'requests.mjs');
     const { metafile } = await bundle(
       `
@@ -85,7 +85,7 @@ describe('LEAVE_OUT', () => {
     expect(Object.keys(metafile.inputs).filter((path) => unused.test(path))).to.deep.equal([]);
   });
 
-  it('has the build fail where a source imports of undici what it leaves out', async () => {
+  it('fails the build if a source imports a removed part of undici', async () => {
     const building = bundle(
       "import { MockAgent } from 'undici'; new MockAgent();",
       join(folder.path, 'a.mjs'),
@@ -97,7 +97,7 @@ describe('LEAVE_OUT', () => {
     expect(outcome).to.include('No matching export').and.include('"MockAgent"');
   });
 
-  it('leaves undici whole to packages that import it', async () => {
+  it('retains all of undici for packages that import it', async () => {
     const { metafile } = await bundle(
       "import { KubeConfig } from '@kubernetes/client-node'; new KubeConfig();",
       join(folder.path, 'b.mjs'),

@@ -2,10 +2,10 @@ import { access, rm, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
-/** What scripts call, beside the programs that they may not find. */
+/** Programs that scripts call, besides those that are missing. */
 const ORDINARY = 'sh env mktemp rm timeout id dpkg-deb tar mkdir mv cp chmod tail ls'.split(' ');
 
-/** A folder that is all the machine has of programs. */
+/** A folder that serves as PATH, with only these programs. */
 export async function machineWithoutTools(): Promise<TemporaryDirectory> {
   const machine = await TemporaryDirectory.create();
   for (const name of ORDINARY) {
@@ -23,7 +23,7 @@ export async function machineWithoutTools(): Promise<TemporaryDirectory> {
   return machine;
 }
 
-/** Puts a program there, in place of the one of that name. */
+/** Adds or replaces a program. */
 export async function program(machine: TemporaryDirectory, name: string, script: string): Promise<void> {
   const path = join(machine.path, name);
   await rm(path, { force: true });

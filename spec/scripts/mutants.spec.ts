@@ -4,7 +4,7 @@ import { runToEnd } from '#spec/support/run-to-end.ts';
 describe('mutants/main.ts', function () {
   this.timeout(180_000);
 
-  it('counts the changes of a file that its specs notice, of as many as are drawn', async () => {
+  it('counts the mutants of a file that its specs detect, in a sample', async () => {
     const told = await debugOptions('lib/time/duration.ts', 'spec/time/duration.spec.ts', '4');
     const [, noticed, all] =
       /^(\d) of (\d) mutants detected, .*; no spec reaches 0 others$/m.exec(told) ?? [];
@@ -15,7 +15,7 @@ describe('mutants/main.ts', function () {
     expect(Number(share), told).to.equal((Number(noticed) * 100) / 4);
   });
 
-  it('counts none where the specs are about something else', async () => {
+  it('counts none if the specs do not cover the file', async () => {
     const told = await debugOptions('lib/time/duration.ts', 'spec/time/deadline.spec.ts');
     const [, unreached] =
       /^0 of 0 mutants detected, 0 of .*; no spec reaches (\d+) others\n0\.0 % of these/m.exec(told) ?? [];

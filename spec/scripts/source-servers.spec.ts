@@ -8,7 +8,7 @@ const SCRIPT = resolve('scripts/source-servers.sh');
 const SERVERS = ['prometheus', 'mariadbd', 'nats-server', 'redis-server', 'rabbitmq-server', 'postgres'];
 
 describe('source-servers.sh', () => {
-  it('touches nothing where all is there', async () => {
+  it('installs nothing if all servers exist', async () => {
     await using machine = await machineWithoutTools();
     await program(machine, 'apt-get', `echo "$@" >>${machine.path}/called`);
     for (const server of SERVERS) await program(machine, server, 'exit 0');

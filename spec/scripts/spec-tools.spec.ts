@@ -9,7 +9,7 @@ import { machineWithoutTools, program } from './machine-without-tools.ts';
 const SCRIPT = resolve('scripts/spec-tools.sh');
 
 describe('spec-tools.sh', () => {
-  it('touches nothing where all is there', async () => {
+  it('installs nothing if all tools exist', async () => {
     await using machine = await machineWithoutTools();
     await program(machine, 'apt-get', `echo "$@" >>${machine.path}/called`);
     await program(machine, 'promtool', 'exit 0');
@@ -19,7 +19,7 @@ describe('spec-tools.sh', () => {
     expect(await readFile(join(machine.path, 'called'), 'utf8').catch(() => 'never')).to.equal('never');
   });
 
-  it('lists the skipped specs, and succeeds, where apt is unavailable', async () => {
+  it('lists the skipped specs, and succeeds, if apt is unavailable', async () => {
     await using machine = await machineWithoutTools();
     await program(machine, 'apt-get', 'echo "E: the network is down" >&2; exit 100');
     const { exitStatus, stdout } = await getTools(machine.path);
@@ -63,7 +63,7 @@ function getTools(folder: string): Promise<ProgramRun> {
   return runToEnd('env', [...assignments, SCRIPT], 60_000);
 }
 
-/** Makes a Debian package with a promtool. */
+/** Builds a Debian package with a promtool. */
 async function makePackage(machine: TemporaryDirectory, packer: string): Promise<void> {
   await mkdir(join(machine.path, 'package/DEBIAN'), { recursive: true });
   await mkdir(join(machine.path, 'package/usr/bin'), { recursive: true });

@@ -56,7 +56,7 @@ describe('the real kubectl', () => {
     expect((await watching).stdout).to.match(/^late +1\/1 +Running/m);
   });
 
-  it('finds the resources that there are', async () => {
+  it('finds the served resources', async () => {
     const resources = await run('api-resources');
     expect(resources).to.match(/^pods +po +v1 +true +Pod$/m);
     expect(resources).to.match(/^apiservices +apiregistration\.k8s\.io\/v1 +false +APIService$/m);

@@ -34,7 +34,7 @@ describe('simulate', () => {
     expect(program.output).to.have.length(1);
   });
 
-  it('refuses what it does not understand with one line', async () => {
+  it('rejects unknown arguments with one line', async () => {
     await using program = simulate('--colour=blue');
     expect(await program.ended).to.deep.equal({ status: 1, signal: null });
     expect(program.output).to.deep.equal(["Cannot start: Unknown option '--colour'"]);

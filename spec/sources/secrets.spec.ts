@@ -23,7 +23,7 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   hexadecimal: (text: string) => Buffer.from(text).toString('hex'),
 };
 
-/** How many characters are compared to find beginnings of secrets: a table has a cell for each. */
+/** The number of characters that are compared to find prefixes of secrets: a table has a cell for each. */
 function comparedIn(work: () => unknown): number {
   const Table = globalThis.Uint32Array;
   let cells = 0;
@@ -61,7 +61,7 @@ describe('Secrets', () => {
     expect(secrets.redact('is it abc')).to.equal('is it abc');
   });
 
-  it('leaves no beginning of a secret at the end of what it reads of a long text', () => {
+  it('leaves no prefix of a secret at the end of a truncated text', () => {
     const secret = 'k'.repeat(5000) + SECRET;
     for (const before of [60_000, 65_000, 65_530, 70_000])
       expect(new Secrets([secret]).redact('…'.repeat(before) + secret, 1e6)).not.to.contain('kkkk');

@@ -8,24 +8,24 @@ import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { startTestApiServer } from './test-api-server.ts';
 
-/** An API server that lets a simulated cluster decide about its callers. */
+/** An API server that delegates authentication and authorization to a simulated cluster. */
 export interface AccessCluster extends AsyncDisposable {
   readonly cluster: SimulatedCluster;
   readonly clock: ManualClock;
   readonly logger: RecordingLogger;
   readonly port: number;
-  /** Changes some of what the cluster tells of whom to believe. */
+  /** Changes data of the config map of front proxy and client CA. */
   configure(data: Readonly<Record<string, string>>): void;
 }
 
-/** The config map in which a cluster tells whom to believe. */
+/** The config map with the client CA and the front proxy's settings. */
 export const CONFIG_MAP = ['configmaps', 'kube-system', 'extension-apiserver-authentication'] as const;
 
 /**
- * Starts both on loopback, with time that stands still.
+ * Starts both on loopback, with a manual clock.
  *
- * @param flags of the metrics server; those of authentication and authorization count
- * @param given a cluster to use instead of one of its own
+ * @param flags of the metrics server; only those of authentication and authorization apply
+ * @param given an existing cluster; by default, a new one is started
  */
 export async function startAccessCluster(
   flags: readonly string[] = [],

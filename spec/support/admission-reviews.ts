@@ -1,4 +1,4 @@
-/** What an API server sends of an object that is about to be kept, as 1.20 and newer do. */
+/** The review that an API server (1.20 or newer) sends of an object before it persists it. */
 export function admissionReview(
   operation: string,
   object: { readonly kind?: string } | null,

@@ -1,6 +1,6 @@
 import { LongResponses } from '#lib/concurrency/long-responses.ts';
 
-/** Records which owners were admitted, and how many responses wait. */
+/** Records which owners were admitted, and counts the waiting responses. */
 export class AdmittedResponses extends LongResponses {
   readonly admitted: string[] = [];
   waitingCount = 0;

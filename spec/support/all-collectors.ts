@@ -21,21 +21,21 @@ import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** Where collectors find their sources. */
+/** Addresses of the sources that the collectors query. */
 export interface AllCollectorsOptions {
   readonly clock: Clock;
-  /** Takes what is to be disposed of. */
+  /** Takes ownership of what must be disposed. */
   readonly stack: AsyncDisposableStack;
-  /** Of every source that is asked over HTTP. */
+  /** URL of every HTTP source. */
   readonly url: URL;
-  /** Of the region `eu-central-1`; by default the same. */
+  /** SQS in `eu-central-1`; by default at `url`. */
   readonly sqs?: { readonly url: URL; readonly credentials: AwsCredentials };
   readonly sqlSources?: SqlCollectorOptions['sources'];
-  /** By default there are none. */
+  /** By default, there are none. */
   readonly schedules?: FoundSchedules;
 }
 
-/** Every collector that there is, with one pod at 127.0.0.1 and one host of every Ingress, `shop.example.org`. */
+/** One collector of each type, with one pod at 127.0.0.1 and one Ingress host, `shop.example.org`. */
 export function allCollectors(options: AllCollectorsOptions): readonly MetricCollector[] {
   const { clock, stack, url, sqs, sqlSources = new Map(), schedules = { find: () => undefined } } = options;
   const allowedHosts = new AllowedHosts(['127.0.0.1']);

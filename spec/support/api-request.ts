@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node
 import { type Agent, request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 
-/** What to ask an API server on loopback. */
+/** A request to an API server on loopback. */
 export interface ApiRequest {
   /** By default 127.0.0.1. */
   readonly host?: string;
@@ -12,23 +12,23 @@ export interface ApiRequest {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
-  /** PEM of a client certificate, with those that lead from it to an authority behind it, and of its key. */
+  /** PEM of a client certificate, followed by its intermediate certificates, and of its key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** For connections that are kept; by default every request has one of its own. */
+  /** Reuses connections; by default, each request opens its own. */
   readonly agent?: Agent;
-  /** The same for HTTP/2. */
+  /** Session that an HTTP/2 request uses. */
   readonly session?: ClientHttp2Session;
 }
 
-/** a response, read to its end. */
+/** A response, read to its end. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** Asks over HTTP/1.1, whatever the server's certificate. */
+/** Sends a request over HTTP/1.1 without verifying the server's certificate. */
 export async function requestHttp1(asked: ApiRequest): Promise<ApiResponse> {
   const { host = '127.0.0.1', port, path, method = 'GET', headers = {}, body, agent, cert, key } = asked;
   const outgoing = request({
@@ -47,7 +47,7 @@ export async function requestHttp1(asked: ApiRequest): Promise<ApiResponse> {
   return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
 }
 
-/** Asks over HTTP/2, whatever the server's certificate. */
+/** Sends a request over HTTP/2 without verifying the server's certificate. */
 export async function requestHttp2({
   host = '127.0.0.1',
   port,
@@ -70,7 +70,7 @@ export async function requestHttp2({
   }
 }
 
-/** The body of a response as JSON of the shape that a spec expects. */
+/** The body of a response as JSON, typed as the spec expects it. */
 export function jsonOf<Shape = Readonly<Record<string, unknown>>>({ body }: ApiResponse): Shape {
   return JSON.parse(body.toString()) as Shape;
 }

@@ -6,7 +6,7 @@ const command = parseAutoscalerOptions(['doctor', '--controllers=*,hpa,scaledobj
 if (command.kind !== 'doctor') throw new Error('these flags examine nothing');
 const parts = await doctorParts(command.options, command.doctor);
 
-/** Everything that the doctor of an autoscaler can find wrong which runs all that there is. */
+/** All diagnoses of the doctor, for an autoscaler with every subsystem enabled. */
 export function autoscalerDiagnoses(): Readonly<Record<string, Diagnosis>> {
   return Object.assign({}, ...parts.map(({ diagnoses }) => diagnoses));
 }

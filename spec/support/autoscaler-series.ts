@@ -9,7 +9,7 @@ import { RecordingLogger } from './recording-logger.ts';
 import { externalMetric, hpaObject } from './scaled-hpas.ts';
 import { startSimulatedApiServer } from './simulated-api-server.ts';
 
-/** What an autoscaler exposes at `/metrics` that has reconciled its first CronHPA, and asked its first source. */
+/** The `/metrics` of an autoscaler after its first CronHPA reconciliation and its first query of a source. */
 export async function autoscalerSeries(): Promise<string> {
   const definition = readDefinition('cron-horizontal-pod-autoscaler');
   await using cluster = await startSimulatedApiServer({ definitions: [definition] });
@@ -25,7 +25,7 @@ export async function autoscalerSeries(): Promise<string> {
       },
     },
   );
-  const settings = { endpoint: 'http://127.0.0.1:1/', 'json-key': '$' }; // which nobody may ask
+  const settings = { endpoint: 'http://127.0.0.1:1/', 'json-key': '$' }; // never queried
   const annotations = Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [`metric-config.external.jobs.json-path/${key}`, value]),
   );

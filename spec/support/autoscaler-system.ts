@@ -5,34 +5,33 @@ import { freePort } from '#spec/support/free-port.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 
-/** Simulator and autoscaler, each in a process of its own as in a cluster, and the real kubectl. */
+/** Simulator and autoscaler in separate processes, as in a cluster, and the real kubectl. */
 export interface AutoscalerSystem extends AsyncDisposable {
   readonly autoscaler: SpawnedProgram;
   readonly kubectl: Kubectl;
-  /** With the simulator's files, and the certificate that the autoscaler made for itself in `serving`. */
+  /** Contains the simulator's files and, in `serving`, the autoscaler's self-signed certificate. */
   readonly folder: string;
-  /** kubectl in a process that goes on, as for `get -w`, with what it prints a line at a time. */
+  /** Runs kubectl in the background, as for `get -w`, and passes on each line of output. */
   watch(args: readonly string[], onLine: (line: string) => void): SpawnedProgram;
 }
 
-/** What is started. */
 export interface AutoscalerSystemOptions {
-  /** Flags of the autoscaler beside those that join it to the cluster. */
+  /** Flags of the autoscaler in addition to those that connect it to the cluster. */
   readonly flags?: readonly string[];
-  /** The program's command line up to its flags, without the word `autoscaler`; by default that of the sources. */
+  /** The program's command line before its flags, without the word `autoscaler`; by default, it runs from source. */
   readonly program?: readonly [string, ...string[]];
   readonly env?: NodeJS.ProcessEnv;
-  /** What is done between the start of the cluster and that of the autoscaler. */
+  /** Runs between the start of the cluster and that of the autoscaler. */
   readonly prepare?: (kubeconfig: string) => Promise<void>;
-  /** Whether the API server sends requests for custom and external metrics to the autoscaler. */
+  /** Whether the API server forwards requests for custom and external metrics to the autoscaler. */
   readonly servesMetrics?: boolean;
-  /** Ends the simulator, and with it the start, when aborted. */
+  /** Aborts the start and ends the simulator. */
   readonly signal?: AbortSignal;
 }
 
 const CRDS = 'manifests/crds';
 
-/** Starts a simulated cluster with our definitions, and an autoscaler that leads; they end when the result is disposed of. */
+/** Starts a simulated cluster with our definitions and a leading autoscaler; both end when the result is disposed. */
 export async function startAutoscalerSystem(
   options: AutoscalerSystemOptions = {},
 ): Promise<AutoscalerSystem> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 
-/** A way to a port of this machine that can be cut: packets vanish, and nobody is told. */
+/** Forwards connections to a local port until it is cut: from then on, it drops packets without closing connections. */
 export class BreakableLink implements AsyncDisposable {
   readonly #sockets = new Set<net.Socket>();
   readonly #server: net.Server;
@@ -40,7 +40,7 @@ export class BreakableLink implements AsyncDisposable {
     this.#isCut = true;
   }
 
-  /** Connections from before are broken: what they lost would be missing. */
+  /** Forwards new connections; those from before the cut are broken, since data is missing from them. */
   mend(): void {
     this.#isCut = false;
     for (const socket of this.#sockets) socket.destroy();

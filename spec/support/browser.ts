@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 
-/** Both so long that only a browser that hangs is given up, however slow the machine is. */
+/** Timeouts that only a hung browser exceeds, even on a slow machine. */
 const START_TIMEOUT_MS = 90_000;
 const COMMAND_TIMEOUT_MS = 60_000;
 
-/** A page in a headless Chromium of its own, driven by the DevTools protocol; dispose it to end the browser. */
+/** A page in its own headless Chromium, controlled by the DevTools protocol; disposing it ends the browser. */
 export class Browser implements AsyncDisposable {
   readonly #program: SpawnedProgram;
   readonly #folder: string;
@@ -23,7 +23,7 @@ export class Browser implements AsyncDisposable {
     socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data))));
   }
 
-  /** @param binary Chromium, as `requireProgram` found it */
+  /** @param binary path of Chromium, from `requireProgram` */
   static async start(binary: string): Promise<Browser> {
     const folder = await mkdtemp(join(tmpdir(), 'chromium-'));
     const program = new SpawnedProgram(
@@ -33,7 +33,7 @@ export class Browser implements AsyncDisposable {
           '--headless',
           '--no-sandbox',
           '--disable-gpu',
-          '--hide-scrollbars', // they would be in the way of photographs of whole pages
+          '--hide-scrollbars', // they would appear in screenshots of whole pages
           '--no-first-run',
           '--disable-background-networking',
         ],
@@ -66,25 +66,25 @@ export class Browser implements AsyncDisposable {
     }
   }
 
-  /** Goes to an address, and waits until it is loaded. */
+  /** Opens an address and waits until the page is loaded. */
   async open(url: string): Promise<void> {
     await this.resize({ width: 1280, height: 900 });
     await this.#send('Page.navigate', { url });
     await eventually(async () => (await this.evaluate('document.readyState')) === 'complete');
   }
 
-  /** Gives the window another size, in pixels. */
+  /** Resizes the window, in pixels. */
   async resize(size: { readonly width: number; readonly height: number }): Promise<void> {
     await this.#send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1, mobile: false });
   }
 
-  /** Sets what colours the reader wants. */
+  /** Sets the preferred color scheme. */
   async prefer(scheme: 'light' | 'dark'): Promise<void> {
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     await this.#send('Emulation.setEmulatedMedia', { features });
   }
 
-  /** Sends a bearer token with every request, as a proxy would; none where it is `undefined`. */
+  /** Sends a bearer token with every request, as a proxy does; `undefined` sends none. */
   async sendToken(token: string | undefined): Promise<void> {
     const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     await this.#send('Network.enable', {});
@@ -95,10 +95,10 @@ export class Browser implements AsyncDisposable {
   async permitClipboard(origin: string): Promise<void> {
     const permissions = ['clipboardReadWrite', 'clipboardSanitizedWrite'];
     await this.#send('Browser.grantPermissions', { origin, permissions });
-    await this.#send('Emulation.setFocusEmulationEnabled', { enabled: true }); // pages without focus may not
+    await this.#send('Emulation.setFocusEmulationEnabled', { enabled: true }); // without focus, pages have no access to the clipboard
   }
 
-  /** The value of an expression, or of the promise that it is, as JSON carries it. */
+  /** Evaluates an expression, awaits it, and returns its value as JSON transfers it. */
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = (await this.#send('Runtime.evaluate', {
       ...{ expression, returnByValue: true, awaitPromise: true, userGesture: true },
@@ -118,7 +118,7 @@ export class Browser implements AsyncDisposable {
     await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
   }
 
-  /** Photographs the whole page into a PNG file. */
+  /** Saves a screenshot of the whole page as a PNG file. */
   async photograph(path: string): Promise<void> {
     const { data } = await this.#send('Page.captureScreenshot', {
       format: 'png',
@@ -161,7 +161,7 @@ export class Browser implements AsyncDisposable {
   }
 }
 
-/** Where a page of a browser is talked with, once there is one. */
+/** WebSocket URL of a page of the browser, once there is one. */
 async function pageAt(browser: string): Promise<string | undefined> {
   const targets = (await (await fetch(`${browser}/json/list`)).json()) as readonly {
     readonly type: string;
@@ -170,7 +170,7 @@ async function pageAt(browser: string): Promise<string | undefined> {
   return targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl;
 }
 
-/** Evaluates to the texts of cells and drawings that are wider than what shows them, or end beyond the window or drawing. */
+/** Evaluates to the texts of cells and drawings that are wider than their container or extend beyond window or drawing. */
 export const CUT_CELLS = `[
   ...[...document.querySelectorAll('td, th, pre, dd, textarea')].filter(
     (one) => one.getBoundingClientRect().right > document.documentElement.clientWidth || one.scrollWidth > one.clientWidth + 1,

@@ -1,4 +1,4 @@
-// Stands for election and, while it leads, says so again and again: node candidate-program.ts KUBECONFIG IDENTITY
+// Takes part in leader election and prints repeatedly while it leads: node candidate-program.ts KUBECONFIG IDENTITY
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeaderElection } from '#lib/control/leader-election.ts';
@@ -23,7 +23,7 @@ let term = 0;
 await election.run(async (signal) => {
   term++;
   while (!signal.aborted) {
-    const nowNs = process.hrtime.bigint(); // the machine's, so that of all processes; before the check that follows
+    const nowNs = process.hrtime.bigint(); // the same clock in all processes; read before the check below
     try {
       election.assertLeader();
     } catch {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 import { type HttpsRequest, type HttpsResponse, openHttps, requestHttps } from './https-request.ts';
 
-/** What a response holds is what the spec finds out. */
+/** Untyped: each spec asserts the content of a response. */
 type Json = ReturnType<typeof JSON.parse>;
 
-/** Asks the API server of a simulated cluster, as its administrator unless told otherwise. */
+/** Sends requests to the API server of a simulated cluster, by default as its administrator. */
 export class ClusterClient {
   readonly #cluster: SimulatedCluster;
   readonly #credentials: HttpsRequest;
@@ -16,7 +16,7 @@ export class ClusterClient {
     this.#credentials = credentials ?? { cert: certificatePem, key: privateKeyPem };
   }
 
-  /** A client who has a certificate of the client CA, and no more. */
+  /** A client whose only credentials are a certificate of the client CA. */
   static asUser(cluster: SimulatedCluster, commonName: string, organizations: string[] = []): ClusterClient {
     const issued = cluster.pki.clientCa.issue({
       subject: { commonName, organizations },
@@ -29,7 +29,7 @@ export class ClusterClient {
     return requestHttps(`${this.#cluster.server}${path}`, this.#complete(options));
   }
 
-  /** The response's JSON, whatever its status. */
+  /** The response's JSON, for any status. */
   async json(path: string, options: HttpsRequest = {}): Promise<Json> {
     return JSON.parse((await this.request(path, options)).body);
   }
@@ -43,7 +43,7 @@ export class ClusterClient {
   }
 }
 
-/** The lines of a watch, each parsed, as they come. */
+/** Reads the lines of a watch as parsed events. */
 export class WatchReader {
   readonly #response: IncomingMessage;
   readonly #events: AsyncGenerator<WatchLine>;
@@ -53,7 +53,7 @@ export class WatchReader {
     this.#events = linesOf(response);
   }
 
-  /** The next events, as many as asked for. */
+  /** The next `count` events. */
   async take(count: number): Promise<WatchLine[]> {
     const events: WatchLine[] = [];
     while (events.length < count) {
@@ -64,7 +64,7 @@ export class WatchReader {
     return events;
   }
 
-  /** Whatever comes until the server ends the watch. */
+  /** All events until the server ends the watch. */
   async rest(): Promise<WatchLine[]> {
     const events: WatchLine[] = [];
     for await (const event of this.#events) events.push(event);
@@ -76,7 +76,6 @@ export class WatchReader {
   }
 }
 
-/** One event of a watch. */
 export interface WatchLine {
   readonly type: string;
   readonly object: Json;

@@ -4,7 +4,7 @@ import { ManualClock } from './manual-clock.ts';
 
 const NOW_MS = Date.UTC(2026, 6, 15, 7);
 
-/** What a source has told. */
+/** A metric value that a source returned. */
 export interface ToldMetric {
   readonly value?: number;
   readonly samples?: number;
@@ -13,7 +13,7 @@ export interface ToldMetric {
   readonly isValid?: boolean;
 }
 
-/** How a collector of one owner fares, a minute after a response and two after the first failure. */
+/** The report of a collector of one owner, a minute after a response and two after the first failure. */
 export function reportOf(
   owner: string,
   name: string,
@@ -28,15 +28,15 @@ export function reportOf(
   } as unknown as CollectorReport;
 }
 
-/** What there is to be seen. */
+/** The content of the page of metrics. */
 export interface SeenMetrics {
   readonly reports?: readonly CollectorReport[];
-  /** Of default/web. */
+  /** Problems of default/web. */
   readonly problems?: readonly string[];
   readonly collected?: { readonly perReplica: boolean; readonly replicas: number };
 }
 
-/** Metrics that HPAs named web and api ask for in two namespaces, as they are shown. */
+/** Metrics that HPAs named web and api request in two namespaces, in the form that pages show. */
 export function metricsSource({ reports = [], problems = [], collected }: SeenMetrics): DebuggedMetrics {
   const metric = { type: 'External', name: 'a', matchLabels: {} };
   const metrics = [{ key: 'a', metric, collector: 'counting', notes: [], perReplica: collected?.perReplica }];

@@ -12,7 +12,7 @@ import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
-/** Sockets need real time, in which a manual clock may pass any deadline. */
+/** Exceeds every deadline: sockets need real time, while the manual clock can pass any deadline. */
 const NEVER_MS = 1e12;
 
 /** Cron-HPA beside an API server, on one manual clock. */
@@ -21,36 +21,36 @@ export interface CronHpaCluster extends AsyncDisposable {
   readonly api: SimulatedApiServer['client'];
   readonly logger: RecordingLogger;
   readonly registry: Registry;
-  /** Has the API server misbehave from now on, in place of how it did before. */
+  /** Replaces the faults of the API server. */
   setFaults(...faults: readonly ApiFault[]): void;
-  /** What was told, as `OBJECT REASON MESSAGE`. */
+  /** Recorded events as `OBJECT REASON MESSAGE`. */
   readonly events: string[];
-  /** Starts the controller, as the leader does. */
+  /** Starts the controller, as a new leader does. */
   lead(options?: Partial<RunControllerOptions>): Promise<void>;
-  /** Ends it, as the leader does that has lost its lease, or its life. */
+  /** Stops the controller, as a leader does that lost its lease or crashed. */
   stop(): Promise<void>;
   /** Creates a Deployment with its replicas. */
   deployment(name: string, replicas: number, namespace?: string): Promise<void>;
-  /** Creates a CronHorizontalPodAutoscaler of the Deployment of its name, unless its spec says otherwise. */
+  /** Creates a CronHorizontalPodAutoscaler for the Deployment of the same name, unless its spec names another target. */
   cronHpa(
     name: string,
     jobs: readonly object[],
     more?: { readonly spec?: object; readonly metadata?: object },
   ): Promise<void>;
-  /** How many replicas a Deployment is to have. */
+  /** The desired replicas of a Deployment. */
   replicas(name: string): Promise<number>;
-  // What a status holds is what the spec finds out.
+  // Untyped: each spec asserts the content of a status.
   status(name: string): Promise<ReturnType<typeof JSON.parse>>;
 }
 
-/** Where objects of a kind are. */
+/** Collection paths by kind. */
 export const PATHS = {
   cronHpas: '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers',
   hpas: '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers',
   deployments: '/apis/apps/v1/namespaces/default/deployments',
 };
 
-/** Starts both; `await using` it. */
+/** Starts both; use with `await using`. */
 export async function startCronHpaCluster(
   now: string,
   clientOptions: Partial<ApiClientOptions> = {},
@@ -117,7 +117,7 @@ export async function startCronHpaCluster(
       const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS, ...options };
       const done = subsystem.controller(ending.signal).then(
         (controller) => runController(controller, run),
-        () => {}, // ended before
+        () => {}, // already ended
       );
       const close = async () => {
         await subsystem[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ import { Schedules } from '#lib/schedule/parse-schedule.ts';
 
 const schedules = new Schedules();
 
-/** A job that sets 3 replicas each morning, but for what is said otherwise. */
+/** A job that sets 3 replicas each morning, with changes. */
 export function job(changes: Partial<CronHpaJob> = {}): CronHpaJob {
   return {
     name: 'morning',
@@ -18,7 +18,7 @@ export function job(changes: Partial<CronHpaJob> = {}): CronHpaJob {
   };
 }
 
-/** An object that scales the Deployment `default/web`, but for what is said otherwise. */
+/** A CronHPA of the Deployment `default/web`, with changes. */
 export function cronHpa({
   spec,
   status,
@@ -48,7 +48,7 @@ export function cronHpa({
   };
 }
 
-/** An HPA of the Deployment `default/web` with 2 to 5 replicas, but for what is said otherwise. */
+/** An HPA of the Deployment `default/web` with 2 to 5 replicas, with changes. */
 export function hpa(changes: Partial<Hpa> = {}): Hpa {
   return {
     namespace: 'default',
@@ -62,12 +62,12 @@ export function hpa(changes: Partial<Hpa> = {}): Hpa {
   };
 }
 
-/** An object's jobs as they are at a moment, in UTC. */
+/** The planned jobs of an object at a time in UTC. */
 export function planAt(object: CronHpa, now: string): readonly PlannedJob[] {
   return planJobs(object, { nowMs: Date.parse(now), timeZone: 'UTC', schedules });
 }
 
-/** Jobs that were first seen at a moment. */
+/** Jobs that were first observed at a time. */
 export function jobsSince(since: string, ...jobs: readonly CronHpaJob[]): readonly PlannedJob[] {
   return planAt(cronHpa({ spec: { jobs } }), since);
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseCronVectors } from './cron-vectors.ts';
 
 describe('parseCronVectors', () => {
-  it('reads one a line', () => {
+  it('reads one per line', () => {
     const vectors = [
       { schedule: '@daily', timeZone: 'UTC', from: '2026-03-29T00:59:30Z', next: ['2026-03-30T00:00:00Z'] },
       { schedule: '* *', error: 'expected exactly 6 fields' },
@@ -19,7 +19,7 @@ describe('parseCronVectors', () => {
     ['{"schedule": "@daily", "from": "soon"}', /^line 1 is no recorded schedule: from: it is no time$/],
     ['{"schedule": "@daily", "next": ["soon"]}', /^line 1 is no recorded schedule: next.0: it is no time$/],
   ] as const)
-    it(`refuses ${JSON.stringify(text)}, and says where and why`, () => {
+    it(`rejects ${JSON.stringify(text)} with the line and the reason`, () => {
       expect(() => parseCronVectors(text)).to.throw(told);
     });
 });

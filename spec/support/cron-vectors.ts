@@ -11,10 +11,10 @@ const vectorSchema = z.object({
   error: z.string().optional(),
 });
 
-/** A schedule and what robfig/cron says of it: the activations after a moment, or that it cannot be read. */
+/** A schedule and robfig/cron's result for it: the activations after a time, or an error. */
 export type CronVector = Readonly<z.infer<typeof vectorSchema>>;
 
-/** The deliberate differences, by the names that they have in docs/reference/cron-hpa.md. */
+/** The deliberate differences, named as in docs/reference/cron-hpa.md. */
 export type CronDifference = 'skipped-time' | 'repeated-time' | 'uneven-change' | 'five-fields';
 
 export const CRON_DIFFERENCES: readonly CronDifference[] = [
@@ -33,15 +33,15 @@ export interface CronComparison {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The reference leaves out the day of a change at midnight, and that after a change that is no whole hour, too. */
+/** The reference omits the day of a change at midnight, and the day after a change that is not a whole hour. */
 const AFTER_UNEVEN_CHANGE_MS = 48 * HOUR_MS;
-/** As many activations as a vector has, unless there are fewer. */
+/** The number of activations in a vector, unless there are fewer. */
 const RECORDED = 4;
 
 /**
  * Reads a file of vectors, one JSON object a line.
  *
- * @throws {Error} that names the line, and what is wrong with it
+ * @throws {Error} with the line number and the cause
  */
 export function parseCronVectors(text: string): readonly CronVector[] {
   const vectors = text
@@ -65,7 +65,7 @@ function vectorOf(line: string, place: string): CronVector {
   throw new Error(`${place} is no recorded schedule: ${path}: ${problem?.message}`, { cause: error });
 }
 
-/** Compares what we say with what is recorded, and names the reason of each difference. */
+/** Compares our activations with the recorded ones and names the reason of each difference. */
 export function compareCronVector(vector: CronVector): CronComparison {
   const { schedule, timeZone = 'UTC', from = '2026-01-01T00:00:00Z' } = vector;
   let ours: readonly number[];
@@ -101,7 +101,7 @@ function activationsAfter(fromMs: number, text: string, timeZone: string): numbe
   return activations;
 }
 
-/** The reason of each activation that only one of both has, as far as both lists go. */
+/** The reason of each activation that only one of the lists contains, up to the end of the shorter one. */
 function differencesOf(
   ours: readonly number[],
   theirs: readonly number[],
@@ -127,7 +127,7 @@ function isSecondPass(atMs: number, zone: TimeZone): boolean {
   return atMs + offsetMs < startMs + offsetOf(startMs - 1, zone);
 }
 
-/** After a change that is no whole hour, or that skips midnight. */
+/** After a change that is not a whole hour or that skips midnight. */
 function afterUnevenChange(atMs: number, zone: TimeZone): CronDifference | undefined {
   const { startMs, offsetMs } = zone.segmentAt(atMs);
   const beforeMs = offsetOf(startMs - 1, zone);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type Answer, decode, encode } from 'dns-packet';
 
 /**
- * What a name server says of a name: addresses, that it has failed, or nothing, of IPv6 alone or at all. A name that is not listed
- * does not exist.
+ * A name server's response for each name: addresses, a failure, or no response (to IPv6 queries or to any). Other names do not
+ * exist.
  */
 export type Zone = Readonly<
   Record<string, readonly (Answer | 'silence about IPv6')[] | 'SERVFAIL' | 'silence'>
@@ -15,7 +15,7 @@ const [NOERROR, SERVFAIL, NXDOMAIN] = [0, 2, 3];
 /** A name server on loopback that speaks real DNS. */
 export class DnsServer {
   readonly #socket: Socket;
-  /** The questions that came in, as `TYPE name`. */
+  /** The received queries, as `TYPE name`. */
   readonly questions: string[] = [];
 
   private constructor(socket: Socket, zone: Zone) {
@@ -59,8 +59,6 @@ function isOf(wanted: Answer['type']): (entry: Answer | string) => entry is Answ
   return (entry): entry is Answer => typeof entry !== 'string' && entry.type === wanted;
 }
 
-/** An A record. */
 export const ipv4 = (name: string, data: string): Answer => ({ type: 'A', name, data });
 
-/** An AAAA record. */
 export const ipv6 = (name: string, data: string): Answer => ({ type: 'AAAA', name, data });

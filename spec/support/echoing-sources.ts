@@ -4,15 +4,15 @@ import { LoopbackServer } from './loopback-server.ts';
 import { playBroker } from './played-broker.ts';
 import { RawServer } from './raw-server.ts';
 
-/** A trigger whose source says whatever a spec wants, where it has something to say. */
+/** A trigger whose source responds with a text that the spec sets, if its protocol carries texts. */
 export interface EchoingSource {
   readonly type: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Parameters of its authentication that hold the secret. */
+  /** Authentication parameters that contain the secret. */
   readonly authentication?: Readonly<Record<string, string>>;
 }
 
-/** Sources of every kind that says anything of its own, each of which repeats a text; triggers that ask them, by names. */
+/** One source of each kind that returns texts of its own, all of which return the given text; their triggers by name. */
 export async function startEchoingSources(
   secret: string,
   text: () => string,

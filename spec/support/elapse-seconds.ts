@@ -5,8 +5,8 @@ import type { ManualClock } from './manual-clock.ts';
 const BUSY_SECONDS = 5;
 
 /**
- * Lets time pass second by second. In each second of which a timer fired, and in some after it, sockets get real time: only
- * timers start requests while time passes.
+ * Advances the clock second by second. Sockets get real time only in seconds in which a timer fired and in some after it,
+ * since only timers start requests while time passes.
  *
  * @param pauseMs real time for sockets in one second
  */

@@ -1,7 +1,7 @@
 import type { ManualClock } from './manual-clock.ts';
 import { Patience } from './patience.ts';
 
-/** Lets time pass, step by step and with all that happens at each, until a condition holds. */
+/** Advances the clock step by step, running all that is due at each, until a condition holds. */
 export async function elapseUntil(
   clock: ManualClock,
   stepMs: number,

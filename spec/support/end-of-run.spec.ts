@@ -11,14 +11,14 @@ describe('a run of mocha', () => {
     expect(stdout).to.include('Uncaught Error: left');
   });
 
-  it('fails where a rejection comes behind the last spec', async () => {
+  it('fails on an unhandled rejection after the last spec', async () => {
     const late = "it('leaves it', () => { setTimeout(() => Promise.reject(new Error('late')), 1); });";
     const { exitStatus, stdout, stderr } = await runSpec(late);
     expect(exitStatus).to.be.above(0);
     expect(stdout + stderr).to.include('Error: late');
   });
 
-  it('passes where each is awaited', async () => {
+  it('passes if each rejection is handled', async () => {
     const awaited =
       "it('awaits it', async () => { await Promise.reject(new Error('left')).catch(() => {}); });";
     expect((await runSpec(awaited)).exitStatus).to.equal(0);

@@ -1,15 +1,15 @@
-/** How long what the specs have opened may take to close behind the last of them, and how often it is looked meanwhile. */
+/** How long open handles may take to close after the last spec, and how often they are checked. */
 const CLOSING_MS = 30_000;
 const LOOKS = 3;
 
 /**
- * Fails what runs while a promise is rejected that nobody waits for, which mocha would pass over; ends a run that something holds open,
- * and tells what: nobody waits for ever for a spec that leaves a server behind.
+ * Fails a spec during which a rejection is unhandled, which mocha would ignore; ends a run that an open handle keeps alive,
+ * and reports the handle, so that a spec that leaks a server does not block the run.
  */
 export const mochaHooks = {
   beforeAll(): void {
     process.on('unhandledRejection', (reason) => {
-      throw reason; // as Node has it, where nobody listens; mocha does, and takes what is thrown for a failure
+      throw reason; // as Node does without a listener; mocha adds one, and reports what is thrown as a failure
     });
   },
   afterAll(): void {
@@ -17,7 +17,7 @@ export const mochaHooks = {
   },
 };
 
-/** A process that stood still finds one timer past its time, though nothing holds it open: it ends before the next. */
+/** After a standstill, one timer is overdue although no handle is open: the process ends before the next one. */
 function lookAgain(looks: number): void {
   const look = () => (looks > 1 ? lookAgain(looks - 1) : endOpenRun());
   setTimeout(look, CLOSING_MS / LOOKS).unref();
@@ -27,7 +27,7 @@ function endOpenRun(): void {
   const held = process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap');
   process.stderr.write(`Something that a spec has opened is open still: ${held.join(', ')}\n`);
   process.on('exit', () => {
-    process.exitCode = 1; // behind mocha's own listener, which tells the failures of specs
+    process.exitCode = 1; // after mocha's own listener, which sets the number of failures
   });
   process.exit();
 }

@@ -1,6 +1,6 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 
-/** What a promise is rejected with, as logs write it. */
+/** The error that a promise rejects with, in the form of logs. */
 export async function errorOf(promise: Promise<unknown>): Promise<string> {
   return await promise.then(
     () => 'no error',

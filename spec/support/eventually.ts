@@ -1,6 +1,6 @@
 import { Patience } from './patience.ts';
 
-/** Lets the program and its sockets go on until a condition holds. */
+/** Yields to the event loop until a condition holds. */
 export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
   const patience = new Patience();
   while (!(await holds())) {

@@ -3,7 +3,7 @@ import { openTriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-env
 import { allTriggers } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { systemClock } from '#lib/time/clock.ts';
 
-/** Every trigger that there is, for who looks at what they are; none asks anybody. */
+/** One trigger of each type, to inspect; none of them queries its source. */
 export function everyTrigger(): readonly Trigger[] {
   return allTriggers(
     openTriggerEnvironment({

@@ -8,7 +8,7 @@ import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
-/** What the doctor found. */
+/** Result of the doctor. */
 export interface AutoscalerExamination {
   readonly isSound: boolean;
   readonly checks: readonly CheckResult[];
@@ -17,13 +17,13 @@ export interface AutoscalerExamination {
   readonly diagnoses: readonly string[];
 }
 
-/** When examinations begin. */
+/** Start time of examinations. */
 export const EXAMINED_AT = '2026-07-15T08:00:00Z';
 
 const WITHOUT_METRICS = ['--enable-custom-metrics-api=false', '--enable-external-metrics-api=false'];
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 
-/** A cluster with our definitions, and with a leader that has just renewed its lease. */
+/** A cluster with our definitions and a leader that has just renewed its lease. */
 export async function startExaminedAutoscaler(): Promise<SimulatedApiServer> {
   const crd = readDefinition('cron-horizontal-pod-autoscaler');
   const clock = new ManualClock(Date.parse(EXAMINED_AT));
@@ -41,13 +41,13 @@ export async function startExaminedAutoscaler(): Promise<SimulatedApiServer> {
   return server;
 }
 
-/** Creates an object. @throws with the server's words where that is refused */
+/** Creates an object. @throws with the server's message if it is rejected */
 export async function created(server: SimulatedApiServer, path: string, body: object): Promise<void> {
   const response = await server.client.post(path, body);
   if (response.status !== 201) throw new Error(`Cannot create at ${path}: ${response.body.message}`);
 }
 
-/** Has the doctor look, with the administrator's credentials unless the flags name others. */
+/** Runs the doctor, as the administrator unless the flags name other credentials. */
 export async function examineAutoscaler(
   { clock, kubeconfig }: SimulatedApiServer,
   flags: readonly string[] = [],

@@ -9,7 +9,7 @@ import { eventually } from './eventually.ts';
 import { type RunningServer, runServer } from './running-server.ts';
 import { twoCycles } from './two-cycles.ts';
 
-/** What the doctor found. */
+/** Result of the doctor. */
 export interface Examination {
   readonly isSound: boolean;
   readonly checks: readonly CheckResult[];
@@ -18,7 +18,7 @@ export interface Examination {
   readonly diagnoses: readonly string[];
 }
 
-/** A cluster whose metrics come from a server that has scraped twice, and that the doctor has all permissions in. */
+/** A cluster whose metrics server has scraped twice and in which the doctor has all permissions. */
 export async function startExaminedCluster(scenario: ScenarioInput = {}): Promise<RunningServer> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await runServer({ nodes: 2, podsPerNode: 3, ...scenario }));
@@ -41,7 +41,7 @@ export async function startExaminedCluster(scenario: ScenarioInput = {}): Promis
   return server;
 }
 
-/** Waits until the API server says that about the server of metrics. */
+/** Waits until the APIService of the metrics server has this Available status. */
 export async function untilAvailable({ cluster }: RunningServer, status: 'True' | 'False'): Promise<void> {
   await eventually(() => {
     const object = cluster.store.get(
@@ -54,7 +54,7 @@ export async function untilAvailable({ cluster }: RunningServer, status: 'True' 
   });
 }
 
-/** Has the doctor look at a cluster, with the flags and credentials of its server and more flags. */
+/** Runs the doctor with the flags and credentials of the cluster's server, and more flags. */
 export async function examine(
   { clock, cluster, logger }: RunningServer,
   flags: readonly string[] = [],

@@ -3,7 +3,7 @@ import type { HostileRun } from './follow-hostile-server.ts';
 
 const MAX_GROWTH_BYTES = 3 * 2 ** 20;
 
-/** Holds that nothing was lost, nothing came back, and nothing piled up. */
+/** Asserts that no change was lost or reverted, and that memory did not grow. */
 export function expectFollowed({ server, memoryBytes: [early, late], ...run }: HostileRun): void {
   expect(run.steppedBack).to.deep.equal([]);
   expect(run.overlapping).to.deep.equal([]);

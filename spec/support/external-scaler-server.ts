@@ -10,7 +10,6 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-/** A request as it came. */
 export interface SeenCall {
   readonly method: string;
   readonly request: {
@@ -22,16 +21,16 @@ export interface SeenCall {
   };
 }
 
-/** What a scaler tells; a method that is left out never responds. */
+/** Responses of a scaler; a method without one never responds. */
 export interface ScalerResponses {
   specs?: readonly object[];
   values?: readonly object[];
   isActive?: boolean;
-  /** In place of any response. */
+  /** Returned instead of any response. */
   error?: { readonly code: number; readonly details: string };
 }
 
-/** A scaler as users write them, on a loopback port. */
+/** An external scaler on a loopback port, written as users write them. */
 export class ExternalScalerServer implements AsyncDisposable {
   readonly calls: SeenCall[] = [];
   readonly streams = new Set<ServerWritableStream<unknown, { readonly result: boolean }>>();
@@ -87,12 +86,12 @@ export class ExternalScalerServer implements AsyncDisposable {
     return started;
   }
 
-  /** Tells all that listen. */
+  /** Sends to all open streams. */
   push(result: boolean): void {
     for (const stream of this.streams) stream.write({ result });
   }
 
-  /** Ends all streams as a scaler does that has nothing more to tell. */
+  /** Ends all streams, as a scaler without further results does. */
   endStreams(): void {
     for (const stream of this.streams) stream.end();
     this.streams.clear();

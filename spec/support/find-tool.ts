@@ -5,19 +5,19 @@ import { allowProgram } from './requested-programs.ts';
 import { runToEnd } from './run-to-end.ts';
 import { downloadTool, type Tool } from './tool-download.ts';
 
-/** Where to look for a tool before it is downloaded. */
+/** Where a tool is searched before it is downloaded. */
 export interface ToolPlaces {
-  /** Folders as in PATH. */
+  /** Folders, separated as in PATH. */
   readonly searchPath: string;
-  /** Where a downloaded one is kept. */
+  /** Where downloaded tools are cached. */
   readonly cacheFolder: string;
 }
 
 /**
- * Where a tool is: the first on the search path that works, else one downloaded once into the cache folder.
+ * Finds a tool: the first on the search path that works, or one downloaded once into the cache folder.
  *
- * @param versionArgs arguments with which one that works exits with 0
- * @throws Error where there is none on the path and none can be had for this platform.
+ * @param versionArgs arguments with which a working tool exits with 0
+ * @throws Error if there is none on the path and none can be downloaded for this platform.
  */
 export async function findTool(
   tool: Tool,

@@ -11,19 +11,19 @@ import { LoopbackServer } from './loopback-server.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** How a controller fared that followed a hostile server. */
+/** Observations of a controller that watched a hostile server. */
 export interface HostileRun {
   readonly server: HostileWatchServer;
-  /** The version of each object when it was reconciled last; those that were gone then are not in it. */
+  /** The version of each object when it was last reconciled; without objects that were absent then. */
   readonly reconciled: ReadonlyMap<string, number>;
   readonly reconciles: number;
-  /** Changes that led back to what an object had been before. */
+  /** Reconciliations of an object at a version that is not newer than before. */
   readonly steppedBack: readonly string[];
-  /** Keys that were reconciled while they were being reconciled. */
+  /** Keys that were reconciled concurrently. */
   readonly overlapping: readonly string[];
-  /** Lists after the last change but one: what was lost is found by them, so there must be none. */
+  /** Lists after the next to last change: a list would find lost changes, so there must be none. */
   readonly lateLists: number;
-  /** In use after a tenth of the time, and at the end. */
+  /** Memory in use after a tenth of the time, and at the end. */
   readonly memoryBytes: readonly [early: number, late: number];
 }
 
@@ -31,7 +31,7 @@ const CHANGES_PER_SECOND = 20;
 const FORGETS_EACH_S = 60;
 const LAST = 'the-last';
 
-/** Has a controller follow an API server for so long on a manual clock, of which each watch is cut within a second. */
+/** Runs a controller against a hostile API server on a manual clock; each watch breaks within a second. */
 export async function followHostileServer({
   objects,
   seconds,
@@ -106,7 +106,7 @@ export async function followHostileServer({
     if (second % FORGETS_EACH_S === 0) server.forget();
     await clock.advance(500);
     await watched();
-    listening.requests.length = 0; // neither these nor lines of the log are the controller's memory
+    listening.requests.length = 0; // neither these nor log lines are the controller's memory
     logger.lines.length = 0;
     if (clock.monotonicMs() > seconds * 100) earlyBytes ??= await memoryInUse();
   }

@@ -6,7 +6,7 @@ import { skip } from '#spec/support/machine-programs.ts';
 import { freePort } from './free-port.ts';
 
 describe('freePort', () => {
-  it('gives none of the ports that the kernel hands out', async function () {
+  it('returns no ephemeral port', async function () {
     const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'latin1').catch(() => '32768');
     if (Number(range.split(/\s/)[0]) < 10_100) {
       return skip(this, 'the kernel of this machine hands out all ports');
@@ -19,9 +19,9 @@ describe('freePort', () => {
     expect(typeof address === 'object' && address?.port).to.be.above(port);
   });
 
-  it('gives another one each time, and none that is taken', async () => {
+  it('returns another one each time, and none that is in use', async () => {
     const taken = createServer().listen((await freePort()) + 1, '127.0.0.1');
-    await once(taken, 'listening').catch(() => {}); // then somebody else has it, which is as good
+    await once(taken, 'listening').catch(() => {}); // another process has the port already, which is equivalent
     const address = taken.address();
     const given = [await freePort(), await freePort(), await freePort()];
     taken.close();
@@ -29,7 +29,7 @@ describe('freePort', () => {
     expect(given).not.to.include(typeof address === 'object' && address?.port);
   });
 
-  it('keeps its hundred from other processes while this one runs', async () => {
+  it('reserves its hundred ports while this process runs', async () => {
     const first = Math.floor((await freePort()) / 100) * 100;
     const other = createServer().listen(first, '127.0.0.1');
     const error = await once(other, 'listening').catch((reason: NodeJS.ErrnoException) => reason.code);

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ManualClock } from './manual-clock.ts';
 
-/** What a process holds that must come back to where it was. */
+/** Resources of a process that must return to their previous numbers. */
 export interface HeldResources {
   readonly fileDescriptors: number;
   readonly sockets: number;
@@ -11,7 +11,7 @@ export interface HeldResources {
   readonly timers: number;
 }
 
-/** Counts what this process holds now. */
+/** Counts the resources of this process. */
 export async function heldResources(clock: ManualClock): Promise<HeldResources> {
   return {
     fileDescriptors: (await readdir('/proc/self/fd')).length,
@@ -20,13 +20,13 @@ export async function heldResources(clock: ManualClock): Promise<HeldResources> 
   };
 }
 
-/** The most of everything that was held at any of some moments: what is usual goes up and down. */
+/** The maximum of each resource over some samples, since normal numbers vary. */
 export function mostOf(moments: readonly HeldResources[]): HeldResources {
   const most = (what: keyof HeldResources) => Math.max(...moments.map((held) => held[what]));
   return { fileDescriptors: most('fileDescriptors'), sockets: most('sockets'), timers: most('timers') };
 }
 
-/** Whether there is no more of anything than there was. */
+/** Whether no resource exceeds its earlier number. */
 export function isWithin(held: HeldResources, before: HeldResources): boolean {
   return (
     held.fileDescriptors <= before.fileDescriptors &&
@@ -36,10 +36,10 @@ export function isWithin(held: HeldResources, before: HeldResources): boolean {
 }
 
 setFlagsFromString('--expose-gc');
-/** Collects all garbage at once. */
+/** Runs a full garbage collection. */
 export const collectGarbage: () => void = runInNewContext('gc');
 
-/** Bytes in use once what is garbage has been collected, on and off the JavaScript heap. */
+/** Bytes in use after a garbage collection, on and off the JavaScript heap. */
 export async function memoryInUse(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     collectGarbage();
@@ -49,12 +49,12 @@ export async function memoryInUse(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Samples memory while it is not disposed. */
+/** Samples memory until it is disposed. */
 export class MemoryPeak implements Disposable {
   readonly #timer = setInterval(() => this.#sample(), 10);
   #bytes = 0;
 
-  /** The most bytes off the JavaScript heap, where responses are held while they come in. */
+  /** The maximum bytes off the JavaScript heap, where incoming responses are buffered. */
   get bytes(): number {
     this.#sample();
     return this.#bytes;

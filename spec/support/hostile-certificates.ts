@@ -5,7 +5,7 @@ import { TestAuthority } from './issued-certificates.ts';
 
 const ORDINARY = new X509Certificate(new TestAuthority('root').leaf().cert).raw;
 
-/** A certificate, in DER, whose extensions are these alone; what signs it has not seen them. */
+/** A certificate in DER with these extensions only; its signature is not valid for them. */
 export function certificateWith(extensions: readonly (readonly [id: string, value: Uint8Array])[]): Buffer {
   const certificate = AsnConvert.parse(ORDINARY, Certificate);
   certificate.tbsCertificate.extensions?.splice(
@@ -18,7 +18,6 @@ export function certificateWith(extensions: readonly (readonly [id: string, valu
   return Buffer.from(AsnConvert.serialize(certificate));
 }
 
-/** A value in DER. */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   const content = Buffer.concat(parts);
   const digits: number[] = [];

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { seededFraction } from '#simulator/random.ts';
 
-/** One change of an object, as a watch tells it. */
+/** One change of an object, as a watch event. */
 interface Happened {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly version: number;
@@ -9,20 +9,20 @@ interface Happened {
 }
 
 const PAGE_LIMIT = 500;
-/** Few objects have many changes, so that those of one object come out of order, too. */
+/** A few objects have many changes, so that events of one object arrive out of order, too. */
 const HOT = { objects: 20, share: 0.4 };
-/** By how many places an event comes late, and how far back those lie that are repeated. */
+/** Maximum number of events by which one is delayed, and maximum age of a repeated event, in events. */
 const MAX_DELAY = 6;
 const MAX_REPEATED = 50;
 
 /**
- * Serves one collection, and does what a watch may not rely on being left alone: repeats events, those from before a
- * list too, sends them out of order, those of one object too, forgets its past, sends no bookmarks, and breaks off.
+ * Serves one collection with everything that a watch must tolerate: it repeats events, also those from before a list,
+ * reorders them, also those of one object, expires its history, sends no bookmarks, and breaks connections.
  *
- * What comes out of order comes in full: no client can know of an event that a broken watch kept back.
+ * It delivers every reordered event: no client can detect an event that a broken watch withheld.
  */
 export class HostileWatchServer {
-  /** The version of each object that there is. */
+  /** The version of each existing object. */
   readonly live = new Map<string, number>();
   lists = 0;
   expired = 0;
@@ -35,7 +35,7 @@ export class HostileWatchServer {
   #past: Happened[] = [];
   #draws = 0;
 
-  /** @param objects of how many names there are objects at times; they begin with one of each */
+  /** @param objects number of names for which objects can exist; initially each exists */
   constructor(objects: number) {
     this.#objects = objects;
     for (let index = 0; index < objects; index++) this.live.set(`o${index}`, ++this.#version);
@@ -46,26 +46,26 @@ export class HostileWatchServer {
     return this.#open.size > 0;
   }
 
-  /** Adds, changes and deletes objects, and tells watches if there are any. */
+  /** Adds, changes and deletes objects, and sends events to open watches. */
   change(count: number): void {
     const happened = Array.from({ length: count }, () => this.#change());
     for (const [response, state] of this.#open) this.#send(response, state, happened);
   }
 
-  /** Changes one object of a given name, of which everybody hears last. */
+  /** Changes one object of a given name; all watches receive it last. */
   finish(name: string): void {
     this.live.set(name, ++this.#version);
     for (const response of this.#open.keys())
       write(response, { type: 'ADDED', name, version: this.#version });
   }
 
-  /** No watch can go on from before this. */
+  /** Expires the history: no watch can resume from before this. */
   forget(): void {
     this.#history = [];
     this.#forgotten = this.#version;
   }
 
-  /** Ends all watches: in the midst of a line, or properly. */
+  /** Ends all watches, either within a line or cleanly. */
   cut(): void {
     for (const [response, { isInOrder }] of this.#open) {
       if (isInOrder && this.#draw() < 0.5) response.destroy();

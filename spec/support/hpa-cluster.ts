@@ -27,23 +27,23 @@ export interface HpaCluster extends AsyncDisposable {
   readonly api: SimulatedApiServer['client'];
   readonly logger: RecordingLogger;
   readonly metrics: MetricsApis;
-  /** Has the API server serve HPAs in another version alone, as an upgrade does; this ends watches. */
+  /** Restricts the API server to another version of HPAs, as an upgrade does; this ends watches. */
   upgrade(version: HpaVersion): Promise<void>;
-  /** Has the API server misbehave from now on, in place of how it did before. */
+  /** Replaces the faults of the API server. */
   setFaults(...faults: readonly ApiFault[]): void;
-  /** What was told, as `OBJECT REASON MESSAGE`. */
+  /** Recorded events as `OBJECT REASON MESSAGE`. */
   readonly events: string[];
-  /** What the controller has running now. */
+  /** The running controller and its registry. */
   readonly running: { readonly registry: Registry; readonly subsystem: HpaSubsystem };
-  /** Starts the controller, as the leader does. */
+  /** Starts the controller, as a new leader does. */
   lead(
     options?: Partial<HpaLoopOptions>,
     more?: { readonly version?: HpaVersion; readonly queryPrometheus?: QueryPrometheus },
   ): Promise<void>;
-  /** Ends it, as the leader does that has lost its lease, or its life. */
+  /** Stops the controller, as a leader does that lost its lease or crashed. */
   stop(): Promise<void>;
   deployment(name: string, replicas: number, namespace?: string): Promise<void>;
-  /** Creates an HPA of the Deployment of its name, by the external metric of its name, which is to be 10 a replica. */
+  /** Creates an HPA for the Deployment of the same name, on the external metric of that name with a target of 10 per replica. */
   hpa(
     name: string,
     more?: { readonly spec?: object; readonly metadata?: object },
@@ -52,15 +52,15 @@ export interface HpaCluster extends AsyncDisposable {
   /** Sets the external metric of a name. */
   queue(name: string, value: string): void;
   replicas(name: string): Promise<number>;
-  // What an object holds is what the spec finds out.
+  // Untyped: each spec asserts the content of an object.
   get(name: string): Promise<ReturnType<typeof JSON.parse>>;
-  /** Lets sockets go on, and time by steps, until something holds. */
+  /** Yields to sockets and advances the clock in steps until a condition holds. */
   passes(holds: () => boolean | Promise<boolean>, stepMs?: number): Promise<void>;
-  /** Lets time pass by seconds, with all that happens at each of them. */
+  /** Advances the clock by seconds and runs all that is due in each. */
   elapse(seconds: number): Promise<void>;
 }
 
-/** Where objects of a kind are. */
+/** Collection paths by kind. */
 export const PATHS = {
   hpas: '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
   deployments: '/apis/apps/v1/namespaces/default/deployments',
@@ -69,7 +69,7 @@ export const PATHS = {
 
 const HPAS = 'horizontalpodautoscalers';
 
-/** Discovery of an API server that serves HPAs in one version alone. */
+/** Discovery of an API server that serves one version of HPAs. */
 function servingOnly(version: () => HpaVersion, mapper: RestMapper): Pick<RestMapper, 'findExact'> {
   const isHidden = ({ apiVersion }: KindReference) =>
     apiVersion.startsWith('autoscaling/') && apiVersion !== `autoscaling/${version()}`;
@@ -78,7 +78,6 @@ function servingOnly(version: () => HpaVersion, mapper: RestMapper): Pick<RestMa
   };
 }
 
-/** The defaults of the flags. */
 export const HPA_OPTIONS: HpaLoopOptions = {
   syncPeriodMs: 15_000,
   concurrentSyncs: 4,
@@ -88,7 +87,7 @@ export const HPA_OPTIONS: HpaLoopOptions = {
   autoMin: { mode: 'recommend', weights: [7, 6, 5, 4, 3, 2, 1] },
 };
 
-/** Starts both; `await using` it. */
+/** Starts both; use with `await using`. */
 export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<HpaCluster> {
   await using starting = new AsyncDisposableStack();
   const server = starting.use(await startSimulatedApiServer({ scenario }));

@@ -1,9 +1,9 @@
-/** What a client says first, with settings that leave everything as it is. */
+/** The connection preface of a client, with default settings. */
 export function clientPreface(): Buffer {
   return Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame({ type: 4, stream: 0 })]);
 }
 
-/** A GET request that is taken back at once, as with RST_STREAM (RFC 9113). */
+/** A GET request that is canceled immediately with RST_STREAM (RFC 9113). */
 export function resetRequest(stream: number, path: string): Buffer {
   const headers = { ':method': 'GET', ':scheme': 'https', ':authority': 'a', ':path': path };
   const payload = Buffer.concat(Object.entries(headers).map(([name, value]) => literal(name, value)));
@@ -14,7 +14,7 @@ export function resetRequest(stream: number, path: string): Buffer {
   ]);
 }
 
-/** A response's headers, or, with a status below 200, an announcement of it. */
+/** The headers of a response, or of an informational one if the status is below 200. */
 export function responseHeaders(stream: number, status: number): Buffer {
   const payload = Buffer.concat([
     literal(':status', `${status}`),
@@ -23,7 +23,7 @@ export function responseHeaders(stream: number, status: number): Buffer {
   return frame({ type: 1, flags: 4, stream, payload });
 }
 
-/** One frame as it is sent (RFC 9113, section 4). */
+/** One frame in wire format (RFC 9113, section 4). */
 export function frame(content: {
   readonly type: number;
   readonly flags?: number;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type RequestOptions, request } from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-/** What a request needs besides its address. */
+/** Options of a request besides its URL. */
 export type HttpsRequest = Pick<
   RequestOptions,
   'ca' | 'cert' | 'key' | 'agent' | 'rejectUnauthorized' | 'signal' | 'headers' | 'method' | 'localAddress'
@@ -11,7 +11,7 @@ export type HttpsRequest = Pick<
   readonly body?: string | Uint8Array;
 };
 
-/** A whole response. */
+/** A response with its whole body. */
 export interface HttpsResponse {
   readonly status: number;
   readonly statusMessage: string;
@@ -20,7 +20,7 @@ export interface HttpsResponse {
   readonly body: string;
 }
 
-/** Asks over HTTP/1.1 and a connection of its own, unless an agent is given. */
+/** Sends a request over HTTP/1.1, on its own connection unless an agent is given. */
 export async function requestHttps(url: string, options: HttpsRequest): Promise<HttpsResponse> {
   const response = await openHttps(url, options);
   const chunks: Buffer[] = [];
@@ -29,7 +29,7 @@ export async function requestHttps(url: string, options: HttpsRequest): Promise<
   return { status: statusCode, statusMessage, headers, rawHeaders, body: Buffer.concat(chunks).toString() };
 }
 
-/** Asks and resolves as soon as the head of the response is there, with the body still to come. */
+/** Sends a request and resolves with the head of the response, before its body. */
 export function openHttps(
   url: string,
   { token, body, ca, cert, key, ...options }: HttpsRequest,
@@ -37,7 +37,7 @@ export function openHttps(
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const headers = { ...authorization, ...(options.headers as Record<string, string> | undefined) };
-    // An agent may have certificates of its own.
+    // An agent may have its own certificates.
     const tls =
       (ca ?? cert ?? key) === undefined ? {} : { secureContext: secureContextOf({ ca, cert, key }) };
     const outgoing = request(url, { agent: false, ...tls, ...options, headers }, resolve);
@@ -49,7 +49,7 @@ export function openHttps(
 const MAX_CONTEXTS = 100;
 const contexts = new Map<string, SecureContext>();
 
-/** Creates a context for some certificates once: to parse these takes longer than the handshake. */
+/** Creates a context once for each set of certificates: parsing them takes longer than the handshake. */
 function secureContextOf({ ca, cert, key }: Pick<HttpsRequest, 'ca' | 'cert' | 'key'>): SecureContext {
   const pem = JSON.stringify([ca, cert, key].map(String));
   const context = contexts.get(pem) ?? createSecureContext({ ca, cert, key });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { imageEnvironment } from '#spec/support/image-environment.ts';
 
 describe('imageEnvironment', () => {
-  it('has what the last stage of the Dockerfile sets', () => {
+  it("returns the variables of the Dockerfile's last stage", () => {
     expect(imageEnvironment()).to.deep.equal({
       MALLOC_ARENA_MAX: '1',
       MALLOC_MMAP_THRESHOLD_: '32768',

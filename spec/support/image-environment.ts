@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDockerfile } from '#spec/acceptance/image/dockerfile.ts';
 
-/** The environment that the image gives its program. */
+/** The environment variables that the image sets. */
 export function imageEnvironment(): Readonly<Record<string, string>> {
   const instructions = parseDockerfile(readFileSync('Dockerfile', 'utf8')).at(-1)?.instructions ?? [];
   const set = instructions.filter(({ keyword }) => keyword === 'ENV');

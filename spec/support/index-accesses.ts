@@ -10,9 +10,9 @@ import {
 } from 'typescript/unstable/ast';
 import { API, type Checker, type Type, TypeFlags, type UnionType } from 'typescript/unstable/sync';
 
-/** A place that looks a key up in an object's prototype, too, or writes to it. */
+/** An expression that looks a key up in an object including its prototype, or that writes to it. */
 export interface IndexAccess {
-  /** From the root of the checkout. */
+  /** Relative to the root of the checkout. */
   readonly path: string;
   readonly line: number;
   readonly code: string;
@@ -22,7 +22,7 @@ export interface IndexAccess {
  * Finds index access by keys that are neither numbers, symbols nor of a literal type, by the compiler's types:
  * `record[key]`, `{ [key]: value } = record`, `key in record`, `Reflect.get`, and `Object.assign` of a record.
  *
- * @param isMeant by the path from the root of the checkout
+ * @param isMeant selects sources by their path relative to the root of the checkout
  */
 export function findIndexAccesses(isMeant: (path: string) => boolean): readonly IndexAccess[] {
   const root = process.cwd();
@@ -66,7 +66,7 @@ function accessesIn(source: SourceFile, checker: Checker): readonly Node[] {
   ];
 }
 
-/** What of a node is a key of an object; `undefined` where it looks nothing up. */
+/** The node that is used as a key of an object; `undefined` if there is no lookup. */
 function keyIn(node: Node, source: SourceFile): Node | undefined {
   switch (node.kind) {
     case SyntaxKind.ElementAccessExpression:
@@ -104,7 +104,7 @@ function isBounded(type: Type | undefined): boolean {
   return (type.flags & BOUNDED) !== 0;
 }
 
-/** Whether an expression, or what it spreads, may have any key. */
+/** Whether an expression, or the object that it spreads, may have arbitrary keys. */
 function isRecord(node: Node, checker: Checker): boolean {
   const type = checker.getTypeAtLocation(node);
   if (!type) return true;

@@ -3,7 +3,7 @@ import { generateKeys, type KeyPair, privateKeyPem } from '#simulator/access/cer
 
 const DAY_MS = 86_400_000;
 
-/** An authority that can also make others below it. */
+/** An authority that can also issue intermediate authorities. */
 export class TestAuthority {
   readonly pem: string;
   readonly #subject: { readonly commonName: string };
@@ -14,7 +14,7 @@ export class TestAuthority {
     this.pem = (issuer ?? this).#issue({ subject: this.#subject, isCa: true }, this.#keys);
   }
 
-  /** @returns what a client shows: the certificate and, behind it, the chain that is given */
+  /** @returns the certificate of a client, followed by the given chain */
   leaf(
     request: Partial<Omit<CertificateRequest, 'publicKey'>> = {},
     chain: readonly TestAuthority[] = [],

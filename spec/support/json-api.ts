@@ -5,22 +5,22 @@ import { LoopbackServer, type ReceivedRequest } from './loopback-server.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** What a JSON API responds with: an object, or a status with a Status. */
+/** The response of a JSON API: an object, or an HTTP status with a Status. */
 export type JsonResponse =
   | object
   | { readonly code: number; readonly reason: string; readonly retryAfterS?: number };
 
-/** A server on loopback that responds with JSON as a spec tells it to, and a client of it. */
+/** A JSON server on loopback whose responses the spec sets, and a client of it. */
 export interface JsonApi extends AsyncDisposable {
   readonly api: ApiClient;
   readonly clock: ManualClock;
   readonly logger: RecordingLogger;
   readonly server: LoopbackServer;
-  /** What was asked for, as in `GET /api/v1/nodes?limit=500`. */
+  /** The received requests, as in `GET /api/v1/nodes?limit=500`. */
   readonly asked: readonly string[];
 }
 
-/** Starts a server; `undefined` has a request wait for good. */
+/** Starts a server; a request whose response is `undefined` never completes. */
 export async function startJsonApi(
   respond: (request: ReceivedRequest) => JsonResponse | undefined | Promise<JsonResponse | undefined>,
   options: Partial<ApiClientOptions> | ((clock: ManualClock) => Partial<ApiClientOptions>) = {},
@@ -56,7 +56,7 @@ export async function startJsonApi(
   };
 }
 
-/** A response of the API server that something went wrong. */
+/** An error response of the API server. */
 export function refusal(code: number, reason: string, retryAfterS?: number): JsonResponse {
   return { code, reason, ...(retryAfterS !== undefined && { retryAfterS }) };
 }

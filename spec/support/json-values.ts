@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '#lib/apiserver/encoding/json.ts';
 
-/** Texts with everything in them that some encoding treats specially. */
+/** Texts with every character that some encoding treats specially. */
 export const trickyTexts: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.string({
@@ -34,7 +34,7 @@ export const trickyTexts: fc.Arbitrary<string> = fc.oneof(
   fc.lorem({ maxCount: 30 }),
 );
 
-/** Any JSON value of objects, lists, texts, whole numbers and the three words. */
+/** Any JSON value of objects, arrays, strings, integers and literals. */
 export const jsonValues: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },

@@ -3,7 +3,7 @@ import { findTool } from './find-tool.ts';
 import { type ProgramRun, runToEnd } from './run-to-end.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 
-/** The real kubectl, pointed at one cluster. */
+/** The real kubectl, configured for one cluster. */
 export class Kubectl {
   readonly #command: string;
   readonly #kubeconfig: string;
@@ -13,9 +13,9 @@ export class Kubectl {
     this.#kubeconfig = kubeconfig;
   }
 
-  /** Runs kubectl to its end, which is forced after `timeoutMs`: some distributions' kubectl waits on other services. */
+  /** Runs kubectl and kills it after `timeoutMs`: some distributions' kubectl waits on other services. */
   run(args: readonly string[], timeoutMs = 20_000): Promise<ProgramRun> {
-    // A cache of its own, since the next cluster may live at this one's address.
+    // Its own cache, since another cluster may later have the same address.
     const cache = join(dirname(this.#kubeconfig), 'kubectl-cache');
     return runToEnd(
       this.#command,
@@ -25,7 +25,7 @@ export class Kubectl {
   }
 }
 
-/** Starts `kubectl proxy` to a server, with a bearer token; `url` is what it listens at. */
+/** Starts `kubectl proxy` to a server with a bearer token; `url` is its address. */
 export async function startKubectlProxy(
   command: string,
   { server, token }: { readonly server: string; readonly token: string },
@@ -42,15 +42,15 @@ export async function startKubectlProxy(
 }
 
 /**
- * Where the real kubectl is: the first on `searchPath` that works, else one downloaded once into `cacheFolder`.
+ * Finds the real kubectl: the first on `searchPath` that works, or one downloaded once into `cacheFolder`.
  *
- * @throws Error where there is none on the path and none can be had for this platform.
+ * @throws Error if there is none on the path and none can be downloaded for this platform.
  */
 export function findKubectl(searchPath = process.env.PATH ?? '', cacheFolder = '.cache'): Promise<string> {
   return findTool('kubectl', ['version', '--client'], { searchPath, cacheFolder });
 }
 
-/** The same of one that knows `kubectl top --show-swap`, which not all have. */
+/** Finds a kubectl that supports `kubectl top --show-swap`, which older versions do not. */
 export function findKubectlWithSwap(
   searchPath = process.env.PATH ?? '',
   cacheFolder = '.cache',

@@ -4,7 +4,7 @@ import { LoopbackServer, type ReceivedRequest } from './loopback-server.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** An API server that lists one text and sends the same events to every watch, which stays open, with what a cache of its objects needs. */
+/** An API server with one list and the same events for each watch, which stays open, and an object cache's dependencies. */
 export interface ListingServer extends AsyncDisposable {
   readonly client: ApiClient;
   readonly clock: ManualClock;
@@ -12,7 +12,7 @@ export interface ListingServer extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[];
 }
 
-/** Starts a server whose every list is the given text, and every watch the given lines. */
+/** Starts a server that responds to each list with the given text, and to each watch with the given lines. */
 export async function startListingServer(list: string, events = ''): Promise<ListingServer> {
   const clock = new ManualClock();
   const logger = new RecordingLogger();

@@ -4,17 +4,17 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** A request that a loopback server has received, with its whole body. */
+/** A received request with its whole body. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** The subject of the client's certificate, where it showed one. */
+  /** The subject of the client certificate, if there is one. */
   readonly peerName: string | undefined;
 }
 
-/** A real HTTP or HTTPS server on 127.0.0.1 that responds as a spec tells it to, and remembers what it was asked. */
+/** A real HTTP or HTTPS server on 127.0.0.1 whose responses the spec sets; it records requests. */
 export class LoopbackServer implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
   readonly #server: http.Server;

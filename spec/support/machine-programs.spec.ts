@@ -8,7 +8,7 @@ import { TemporaryDirectory } from './temporary-directory.ts';
 const MOCHA = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'));
 
 describe('requireProgram', () => {
-  /** Runs a spec that requires redis-server, where PATH has this file of that name alone. */
+  /** Runs a spec that requires redis-server, with only this file of that name on PATH. */
   async function run(mode: number | undefined, ...environment: readonly string[]) {
     await using machine = await TemporaryDirectory.create();
     if (mode !== undefined) await machine.write('redis-server', '#!/bin/sh\n', { mode });
@@ -24,13 +24,13 @@ describe('requireProgram', () => {
     return { exitStatus, stdout };
   }
 
-  it('finds a program that the machine has', async () => {
+  it('finds an installed program', async () => {
     const { exitStatus, stdout } = await run(0o755);
     expect(exitStatus).to.equal(0);
     expect(stdout).to.include('1 passing').and.not.include('SKIPPED');
   });
 
-  it('skips the spec with one line where there is none, and takes no file for one that cannot be executed', async () => {
+  it('skips the spec with one line if there is none, and ignores files that are not executable', async () => {
     for (const mode of [undefined, 0o644]) {
       const { exitStatus, stdout } = await run(mode);
       expect(exitStatus).to.equal(0);
@@ -39,7 +39,7 @@ describe('requireProgram', () => {
     }
   });
 
-  it('fails where there is none and CI is set', async () => {
+  it('fails if there is none and CI is set', async () => {
     const { exitStatus, stdout } = await run(undefined, 'CI=true');
     expect(exitStatus).to.equal(1);
     expect(stdout).to.include(
@@ -49,7 +49,7 @@ describe('requireProgram', () => {
 });
 
 describe('the programs that specs start', () => {
-  /** Those that start processes without `runToEnd` or `SpawnedProgram`, and start Node or a script of this checkout alone. */
+  /** Files that start processes without `runToEnd` or `SpawnedProgram`, and only Node or a script of this checkout. */
   const STARTERS = new Set([
     'spec/acceptance/image/build-image.ts',
     'spec/acceptance/image/image.acceptance.ts',
@@ -68,7 +68,7 @@ describe('the programs that specs start', () => {
     'spec/support/tool-download.ts',
   ]);
 
-  it('are refused unless they were requested or are on every machine', async () => {
+  it('are rejected unless they were requested or are on every machine', async () => {
     const refused = 'Cannot run git-lfs: a machine may lack it, so request it with requireProgram';
     const outcome = await runToEnd('git-lfs', [], 10_000).catch((error: Error) => error.message);
     expect(outcome).to.equal(refused);
@@ -76,7 +76,7 @@ describe('the programs that specs start', () => {
     expect(await runToEnd(process.execPath, ['--version'], 60_000)).to.include({ exitStatus: 0 });
   });
 
-  it('are started by what refuses those that were not requested', () => {
+  it('are started by functions that reject unrequested ones', () => {
     const starters = globSync('spec/**/*.ts').filter((path) =>
       /from '(?:node:)?child_process'/.test(readFileSync(path, 'utf8')),
     );

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { Context } from 'mocha';
 import { allowProgram } from './requested-programs.ts';
 
-/** Programs that specs run and that a machine may lack, with Debian's package of each; the only such list. */
+/** Installed programs that specs need and their Debian packages; the only such list. */
 const PACKAGES = {
   chromium: 'chromium',
   'dpkg-deb': 'dpkg',
@@ -23,10 +23,9 @@ const PACKAGES = {
   unshare: 'util-linux',
 } as const;
 
-/** A program that a machine may lack. */
 export type MachineProgram = keyof typeof PACKAGES;
 
-/** Where Debian has those that are not on every PATH. RabbitMQ's on PATH runs as another user. */
+/** Debian's folders for programs that are not on every PATH. RabbitMQ on PATH runs as another user. */
 const FOLDERS: Partial<Record<MachineProgram, string>> = {
   initdb: '/usr/lib/postgresql/*/bin',
   mariadbd: '/usr/sbin',
@@ -35,9 +34,9 @@ const FOLDERS: Partial<Record<MachineProgram, string>> = {
 };
 
 /**
- * Finds a program of the machine: in Debian's own folder for it, else on PATH.
+ * Finds an installed program: in its Debian folder, then on PATH.
  *
- * @returns `undefined` where this machine has none
+ * @returns `undefined` if it is not installed
  */
 export async function findProgram(name: MachineProgram): Promise<string | undefined> {
   const folders: string[] = [];
@@ -52,9 +51,9 @@ export async function findProgram(name: MachineProgram): Promise<string | undefi
 }
 
 /**
- * Finds a program of the machine for a spec; where there is none, the spec skips itself and one line names Debian's package.
+ * Finds an installed program for a spec; if it is missing, the spec skips itself and one line names Debian's package.
  *
- * @throws Error where there is none and `CI` is set: CI installs them, and a skipped spec would go unnoticed.
+ * @throws Error if it is missing and `CI` is set: CI installs all of them, and a skipped spec would go unnoticed.
  */
 export async function requireProgram(spec: Context, name: MachineProgram): Promise<string> {
   const path = await findProgram(name);
@@ -64,7 +63,7 @@ export async function requireProgram(spec: Context, name: MachineProgram): Promi
   return skip(spec, missing);
 }
 
-/** Skips a spec for what this machine does not allow, whatever is installed, and says so in one line. */
+/** Skips a spec for something that this machine does not permit, and reports the reason in one line. */
 export function skip(spec: Context, reason: string): never {
   console.log(`      SKIPPED: ${reason}`);
   process.send?.({ skipped: reason }); // to scripts/run-specs.ts, which lists all of them at the end

@@ -3,7 +3,7 @@ import { findHelm } from './helm.ts';
 import { findKubectl } from './kubectl.ts';
 import { runToEnd } from './run-to-end.ts';
 
-/** An object of a manifest, as far as specs look into it. */
+/** An object of a manifest, with the fields that specs read. */
 export interface ManifestObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -17,16 +17,16 @@ export interface ManifestObject {
   readonly [field: string]: any;
 }
 
-/** What `kubectl kustomize` makes of a folder. */
+/** The output of `kubectl kustomize` for a folder. */
 export async function kustomize(folder: string): Promise<readonly ManifestObject[]> {
   return objectsIn(await outputOf(await findKubectl(), ['kustomize', folder]));
 }
 
 /**
- * What `helm template` makes of the chart for a release in kube-system.
+ * The output of `helm template` for a release of the chart in kube-system.
  *
- * @param values as behind `--set-json`, by their paths
- * @throws Error with Helm's own words
+ * @param values values by path, as for `--set-json`
+ * @throws Error with Helm's message
  */
 export async function helmTemplate(
   values: Readonly<Record<string, unknown>> = {},
@@ -35,7 +35,7 @@ export async function helmTemplate(
   return await render(release, CHART, values);
 }
 
-/** The same of the autoscaler's chart. */
+/** The output of `helm template` for the autoscaler's chart. */
 export async function autoscalerTemplate(
   values: Readonly<Record<string, unknown>> = {},
   release = 'autoscaler',
@@ -55,13 +55,11 @@ async function render(
   return objectsIn(await outputOf(await findHelm(), ['template', ...named, ...sets]));
 }
 
-/** The folder of the Helm chart. */
 export const CHART = 'manifests/charts/metrics-server';
 
-/** That of the autoscaler's. */
 export const AUTOSCALER_CHART = 'manifests/charts/autoscaler';
 
-/** @throws Error when there is none, or more than one */
+/** @throws Error if there is none, or more than one */
 export function onlyOf(objects: readonly ManifestObject[], kind: string, name?: string): ManifestObject {
   const [found, ...others] = objects.filter(
     (object) => object.kind === kind && (name === undefined || object.metadata.name === name),
@@ -73,12 +71,12 @@ export function onlyOf(objects: readonly ManifestObject[], kind: string, name?: 
   return found;
 }
 
-/** The one container of the server's Deployment. */
+/** The only container of the server's Deployment. */
 export function serverContainer(objects: readonly ManifestObject[]): ManifestObject['spec'] {
   return onlyOf(objects, 'Deployment').spec.template.spec.containers[0];
 }
 
-/** The objects of a manifest in YAML. */
+/** The objects of a YAML manifest. */
 export function objectsIn(manifest: string): readonly ManifestObject[] {
   return parseAllDocuments(manifest).flatMap((document) => {
     if ('errors' in document && document.errors[0]) throw document.errors[0];

@@ -5,7 +5,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that moves only when told to, so that no spec waits for real time. */
+/** A clock that advances only by calls, so that no spec waits for real time. */
 export class ManualClock implements Clock {
   #monotonicMs = 0;
   #wallOffsetMs: number;
@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
     return this.#monotonicMs;
   }
 
-  /** How many sleeps and timers are pending: a component that was disposed leaves none. */
+  /** Number of pending sleeps and timers: a disposed component leaves none. */
   get sleeperCount(): number {
     return this.#sleepers.size;
   }
@@ -53,13 +53,13 @@ export class ManualClock implements Clock {
     return { [Symbol.dispose]: () => void this.#sleepers.delete(sleeper) };
   }
 
-  /** Steps the wall clock alone, as an administrator or NTP does. */
+  /** Steps only the wall clock, as an administrator or NTP does. */
   stepWall(byMs: number): void {
     this.#wallOffsetMs += byMs;
   }
 
   /**
-   * Moves both clocks on, waking sleepers in order and letting each one's consequences play out.
+   * Advances both clocks, wakes sleepers in order, and runs the consequences of each.
    *
    * @returns the number of sleepers that woke
    */
@@ -78,7 +78,7 @@ export class ManualClock implements Clock {
     return count;
   }
 
-  /** Moves both clocks on at once, as for a process that stood still: sleepers wake up late. */
+  /** Advances both clocks at once, as for a suspended process: sleepers wake late. */
   async jump(durationMs: number): Promise<void> {
     this.#monotonicMs += durationMs;
     await this.advance(0);
@@ -93,7 +93,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets every promise that is already resolved run its continuations, and theirs. */
+/** Runs the continuations of every resolved promise, and theirs. */
 async function settle(): Promise<void> {
   for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
 }

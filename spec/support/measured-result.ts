@@ -12,7 +12,7 @@ const ROUND = {
 
 const round = (perSecond: number) => ({ ...ROUND, requestsPerSecond: perSecond });
 
-/** A made-up result, for the specs of those who read results. */
+/** An invented result, for specs of code that reads results. */
 export function measuredResult({
   cpuMillicores = 4.24,
   requestsPerSecond = [30, 10, 20],

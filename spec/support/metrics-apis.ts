@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
-/** A server of the metrics APIs behind a simulated API server, which responds with what a spec puts into it. */
+/** A server of the metrics APIs behind a simulated API server; specs set its responses. */
 export interface MetricsApis extends AsyncDisposable {
-  /** Responses by path, without its query; 404 for others. */
+  /** Responses by path without query; 404 for other paths. */
   readonly responses: Map<string, object>;
-  /** What was asked for metrics, as paths with their queries. */
+  /** Requested metrics, as paths with queries. */
   readonly asked: string[];
 }
 
@@ -18,7 +18,7 @@ const GROUPS = [
   ['external.metrics.k8s.io', 'v1beta1'],
 ] as const;
 
-/** Starts it, and registers it with the cluster. */
+/** Starts the server and registers it with the cluster. */
 export async function startMetricsApis(cluster: SimulatedCluster): Promise<MetricsApis> {
   const responses = new Map<string, object>();
   const asked: string[] = [];

@@ -6,7 +6,7 @@ import type { NodeUsage, PodUsage, Snapshot } from '#lib/resource-metrics/sink/s
 const T0_MS = Date.UTC(2026, 10, 21, 8, 50, 30);
 const MIB = 1024 * 1024;
 
-/** A ready node without labels, unless told otherwise. */
+/** A ready node without labels, with changes. */
 export function liveNode(name: string, changes: Partial<LiveNode> = {}): LiveNode {
   return {
     name,
@@ -18,12 +18,12 @@ export function liveNode(name: string, changes: Partial<LiveNode> = {}): LiveNod
   };
 }
 
-/** A running pod without labels whose UID is `uid-NAME`, unless told otherwise. */
+/** A running pod without labels whose UID is `uid-NAME`, with changes. */
 export function livePod(namespace: string, name: string, changes: Partial<LivePod> = {}): LivePod {
   return { namespace, name, uid: `uid-${name}`, labels: {}, ...changes };
 }
 
-/** A node that uses 250 millicores and 512 MiB over 15 s, unless told otherwise. */
+/** A node that uses 250 millicores and 512 MiB over 15 s, with changes. */
 export function nodeUsage(name: string, changes: Partial<NodeUsage> = {}): NodeUsage {
   return {
     name,
@@ -35,7 +35,7 @@ export function nodeUsage(name: string, changes: Partial<NodeUsage> = {}): NodeU
   };
 }
 
-/** A pod of one container `app` that uses 50 millicores and 24 MiB over 15 s, unless told otherwise. */
+/** A pod with one container `app` that uses 50 millicores and 24 MiB over 15 s, with changes. */
 export function podUsage(namespace: string, name: string, changes: Partial<PodUsage> = {}): PodUsage {
   return {
     key: `${namespace}/${name}`,
@@ -67,7 +67,7 @@ export function snapshotOf(usages: {
   };
 }
 
-/** What is served and what lives, both to be changed while it is read. */
+/** The served usages and the live objects; specs change both while they are read. */
 export class FakeMetricsSource implements MetricsSource {
   current: Snapshot = snapshotOf({});
   readonly liveNodes = new Map<string, LiveNode>();
@@ -79,20 +79,20 @@ export class FakeMetricsSource implements MetricsSource {
 
   readonly nodes = {
     isSynced: true,
-    revision: Number.NaN, // equal to none: those who want to know must look
+    revision: Number.NaN, // equals no revision, so readers always reload
     get: (name: string) => this.liveNodes.get(name),
     values: () => this.liveNodes.values(),
   };
 
   readonly pods = {
     isSynced: true,
-    revision: Number.NaN, // equal to none: those who want to know must look
+    revision: Number.NaN, // equals no revision, so readers always reload
     get: (namespace: string, name: string) => this.livePods.get(`${namespace}/${name}`),
     find: (key: string) => this.livePods.get(key),
     values: () => this.livePods.values(),
   };
 
-  /** Serves the usages, all of what they are of being alive: as it was, if it was already. */
+  /** Serves the usages and adds their objects to the live ones; objects that are already live stay unchanged. */
   serve(...usages: readonly (NodeUsage | PodUsage)[]): void {
     const nodes = usages.filter((usage) => !('namespace' in usage)) as NodeUsage[];
     const pods = usages.filter((usage) => 'namespace' in usage);

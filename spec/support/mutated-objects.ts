@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { MalformedResponse } from '#lib/kubernetes/client/api-error.ts';
 import { SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 
-/** What decoders trip over where another type is expected. */
+/** Values that decoders often fail on when they expect another type. */
 const TRIPWIRES: readonly unknown[] = [
   ...[null, true, 0, -1, 1.5, 1e300, 2 ** 31, '', 'x', '7', 'constructor', [], {}, [null], ['x'], [{}]],
   ...[{ a: 'b' }, { a: 1 }, { name: 'x' }, { toString: 1 }, [[]], { length: 1 }],
@@ -12,7 +12,7 @@ const TRIPWIRES: readonly unknown[] = [
 ];
 
 interface Change {
-  /** Chooses a value of the object, of all that it has at any depth. */
+  /** Index of the value to change among all values of the object, at any depth. */
   readonly at: number;
   readonly kind: 'replace' | 'remove' | 'add';
   readonly value: unknown;
@@ -24,7 +24,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   value: fc.constantFrom(...TRIPWIRES),
 });
 
-/** One of some JSON values after up to four changes of what it has at any depth. */
+/** One of some JSON values with up to four changes at any depth. */
 export function mutatedObjects(seeds: readonly unknown[]): fc.Arbitrary<unknown> {
   return fc
     .tuple(fc.constantFrom(...seeds), fc.array(change, { maxLength: 4 }))
@@ -53,10 +53,10 @@ function changed(root: unknown, { at, kind, value }: Change): unknown {
 }
 
 /**
- * Compares a decoder that is written by hand with a schema of what it reads: changed objects that the schema takes are
- * decoded, and all others are refused by an Error whose class is no other, so none of the language's.
+ * Compares a handwritten decoder with a schema of the same input: changed objects that the schema accepts are decoded,
+ * and all others are rejected with a plain Error, not one of the language's classes.
  *
- * @param seeds real objects, with each field that is read; the schema takes all of them
+ * @param seeds real objects with every field that is read; the schema accepts all of them
  */
 export function expectSameAsSchema(
   decode: (value: unknown) => unknown,
@@ -80,10 +80,10 @@ export function expectSameAsSchema(
 }
 
 /**
- * Has a reader read changed objects, each of which it may refuse by an Error of no other class; what it returns for others
- * is used by `use`, which must not throw.
+ * Passes changed objects to a reader, which may reject each with a plain Error; results are passed to `use`, which must
+ * not throw.
  *
- * @param seeds real objects, with each field that is read; none of them is refused
+ * @param seeds real objects with every field that is read; none of them is rejected
  */
 export async function expectReadOrRefused<T>(
   {
@@ -108,7 +108,7 @@ export async function expectReadOrRefused<T>(
   );
 }
 
-/** Errors of our own, and not the language's. */
+/** Whether an error is plain, not one of the language's classes. */
 function isRefusal(error: unknown): error is Error {
   if (error instanceof MalformedResponse || error instanceof SelectorError) return true;
   return error instanceof Error && error.constructor === Error;

@@ -20,27 +20,27 @@ import {
   Version,
 } from '@peculiar/asn1-x509';
 
-/** What a certificate says that no proper authority might let it. */
+/** Content of a certificate that no compliant authority would issue. */
 export interface OddCertificate {
   readonly subject: string;
-  /** By default the subject. */
+  /** By default, the subject. */
   readonly issuer?: string;
   readonly publicKey: KeyObject;
   /** On P-256. */
   readonly signingKey: KeyObject;
   readonly hash?: 'sha1' | 'sha256';
-  /** Without it, there is no word on whether it is an authority. */
+  /** If absent, the certificate has no basic constraints. */
   readonly basicConstraints?: { readonly cA: boolean; readonly pathLenConstraint?: number };
-  /** Without it, there is no word on what the key is for. */
+  /** If absent, the certificate has no key usage. */
   readonly keyUsage?: KeyUsageFlags;
-  /** Critical ones besides, in DER by their identifiers. */
+  /** Further critical extensions, in DER by identifier. */
   readonly critical?: Readonly<Record<string, Uint8Array>>;
 }
 
 const ECDSA = { sha1: '1.2.840.10045.4.1', sha256: '1.2.840.10045.4.3.2' };
 const DAY_MS = 86_400_000;
 
-/** Issues a certificate with nothing in it but what is asked for, no identifiers of keys either, as PEM. */
+/** Issues a certificate with only the requested content, without key identifiers, as PEM. */
 export function issueOddCertificate(certificate: OddCertificate): string {
   const { subject, issuer = subject, publicKey, signingKey, hash = 'sha256' } = certificate;
   const { basicConstraints, keyUsage, critical = {} } = certificate;
@@ -84,12 +84,11 @@ export function issueOddCertificate(certificate: OddCertificate): string {
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
-/** Keys on P-256. */
 export function ecKeys(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' });
 }
 
-/** What looks like a public key of RSA; nobody has the private one, which would take minutes to make. */
+/** An RSA public key without a private one, which would take minutes to generate. */
 export function rsaKeyOfBits(bits: number): KeyObject {
   const modulus = randomBytes(Math.ceil(bits / 8));
   modulus[0] = bits % 8 === 0 ? 0x80 : 1 << ((bits % 8) - 1);

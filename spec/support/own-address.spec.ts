@@ -9,7 +9,7 @@ describe('ownAddress', () => {
   });
   const OURS = process.pid;
 
-  it('can be listened at, and is the same for the whole of a process', async () => {
+  it('can be listened on, and is constant within a process', async () => {
     const server = createServer().listen(0, ownAddress());
     await once(server, 'listening');
     expect(server.address()).to.include({ address: ownAddress() });
@@ -17,7 +17,7 @@ describe('ownAddress', () => {
     await once(server, 'close');
   });
 
-  it('is another in each process, up to the highest number that one can have', () => {
+  it('differs between processes, up to the highest process ID', () => {
     const pids = [1, 2, 255, 256, 65_535, 65_536, 131_073, 4_194_303];
     const addresses = pids.map((value) => {
       Object.defineProperty(process, 'pid', { value });

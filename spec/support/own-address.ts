@@ -1,7 +1,7 @@
 /**
- * A loopback address that no other process of this machine is given: for a server at a port that it cannot choose.
+ * A loopback address that no other process of this machine gets, for a server whose port is fixed.
  *
- * Specs run in several processes, and a process number is at most 22 bits long.
+ * Specs run in several processes, and a process ID has at most 22 bits.
  */
 export function ownAddress(): string {
   const { pid } = process;

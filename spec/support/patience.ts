@@ -1,21 +1,21 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 
-/** Less than the runner gives a spec, so that a failure names what was waited for. */
+/** Shorter than mocha's timeout, so that a failure names the condition. */
 const PATIENCE_MS = 90_000;
 
-/** What passes between two looks counts for no more than this: a process that stood still has not waited. */
+/** The maximum time that counts between two checks: a suspended process has not waited. */
 const MAX_POLL_INTERVAL_MS = 1_000;
 
-/** Which part of the time that it has waited passes until the next look, so that looks which find nothing cost little. */
+/** Share of the elapsed time that passes until the next check, so that checks without a result cost little. */
 const PAUSE_SHARE = 1 / 20;
 const MAX_PAUSE_MS = 20;
 
-/** How long a spec waits for what is to come by itself. */
+/** The timeout of a spec for something that happens by itself. */
 export class Patience {
   #waitedMs = 0;
   #lookedAtMs = performance.now();
 
-  /** To be looked at again and again while it waits. */
+  /** Whether the timeout has passed; only time between frequent checks counts. */
   isOver(): boolean {
     const nowMs = performance.now();
     this.#waitedMs += Math.min(nowMs - this.#lookedAtMs, MAX_POLL_INTERVAL_MS);
@@ -23,9 +23,9 @@ export class Patience {
     return this.#waitedMs > PATIENCE_MS;
   }
 
-  /** Lets the event loop go on. */
+  /** Waits until the next check is due; the event loop runs meanwhile. */
   async untilNextLook(): Promise<void> {
     const pauseMs = Math.min(this.#waitedMs * PAUSE_SHARE, MAX_PAUSE_MS);
-    await (pauseMs < 1 ? nextIteration() : sleep(pauseMs)); // most things take few iterations
+    await (pauseMs < 1 ? nextIteration() : sleep(pauseMs)); // most conditions need few iterations
   }
 }

@@ -1,14 +1,13 @@
 import type { ClusterClient } from './cluster-client.ts';
 
-/** A response as a spec looks at it. */
+/** A response in the form that specs read. */
 export interface PlainResponse {
   readonly status: number;
-  // What a body holds is what the spec finds out.
+  // Untyped: each spec asserts the content of a body.
   readonly body: ReturnType<typeof JSON.parse>;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** The media types of patches. */
 export const PATCH_TYPES = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
@@ -16,7 +15,7 @@ export const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** One method for each verb of the API, and nothing that retries, caches or judges. */
+/** One method for each verb of the API, without retries, caches or validation. */
 export class PlainClient {
   readonly #client: ClusterClient;
 
@@ -62,7 +61,7 @@ export class PlainClient {
     const text = body === undefined ? '' : JSON.stringify(body);
     const response = await this.#client.request(path, {
       method,
-      // A DELETE's body has a length only where one is told.
+      // Node sends a DELETE body without a length unless one is set.
       headers: { 'User-Agent': 'spec/1', 'Content-Length': String(Buffer.byteLength(text)), ...headers },
       body: text,
     });

@@ -1,6 +1,6 @@
 import type { Trigger, TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
 
-/** What a trigger asks for, with all that a spec does not care about. */
+/** Plans a trigger, with defaults for what the spec does not set. */
 export async function planned(trigger: Trigger, request: Partial<TriggerRequest>) {
   const type = request.type ?? trigger.types[0] ?? '';
   const plan = await trigger.plan(

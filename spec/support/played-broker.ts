@@ -12,15 +12,15 @@ import {
 } from '#lib/sources/rabbitmq/amqp-connection.ts';
 import { RawServer } from './raw-server.ts';
 
-/** What a played broker does when it gets a method; without an entry it does as RabbitMQ does. */
+/** Behavior of the fake broker by method; by default, it behaves as RabbitMQ does. */
 export type BrokerBehaviour = Readonly<Record<string, (socket: Socket) => void>>;
 
-/** A broker of AMQP that a spec plays, on a loopback port. */
+/** A fake AMQP broker on a loopback port. */
 export interface PlayedBroker extends AsyncDisposable {
   readonly server: RawServer;
-  /** Queues and their lengths. */
+  /** Lengths of queues by name. */
   readonly queues: Map<string, number>;
-  /** Methods as they came, with what says who asks and where. */
+  /** Received methods, with the user and virtual host. */
   readonly seen: string[];
   behaviour: BrokerBehaviour;
 }
@@ -90,7 +90,7 @@ export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptio
   return played;
 }
 
-/** What can be read of bytes. */
+/** The readable texts in binary content. */
 function texts(content: Buffer): string {
   return content.toString('latin1').replaceAll(/[^\x21-\x7e]+/g, ' ');
 }

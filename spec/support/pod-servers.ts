@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Real HTTP servers on loopback addresses of their own and one port, as pods have them. */
+/** Real HTTP servers on separate loopback addresses and one common port, as pods have them. */
 export class PodServers implements AsyncDisposable {
   readonly port: number;
   readonly #servers: readonly http.Server[];
@@ -12,7 +12,7 @@ export class PodServers implements AsyncDisposable {
     this.#servers = servers;
   }
 
-  /** @param listeners by their addresses, as in `127.0.0.2` */
+  /** @param listeners by address, as in `127.0.0.2` */
   static async start(
     listeners: Readonly<Record<string, RequestListener>>,
     options: http.ServerOptions = {},
@@ -30,7 +30,7 @@ export class PodServers implements AsyncDisposable {
         return new PodServers(port, servers);
       } catch (error) {
         for (const server of servers) server.close();
-        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error; // somebody has the port at another address
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error; // the port is in use at another address
       }
     }
   }

@@ -5,13 +5,12 @@ import type {
   PodPoints,
 } from '#lib/resource-metrics/metrics-batch.ts';
 
-/** A moment by the kubelet's clock that specs count from, in whole seconds. */
+/** Reference time of specs by the kubelet's clock, in whole seconds. */
 export const T0_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
 
-/** Seconds after {@link T0_MS}. */
 export const at = (seconds: number): number => T0_MS + seconds * 1000;
 
-/** A container that started long ago, has used one core-second and holds 1 MiB, unless told otherwise. */
+/** A container that started long ago, has used one core-second and uses 1 MiB, with changes. */
 export function containerPoint(changes: Partial<ContainerPoint> = {}): ContainerPoint {
   return {
     name: 'app',
@@ -23,7 +22,7 @@ export function containerPoint(changes: Partial<ContainerPoint> = {}): Container
   };
 }
 
-/** A node that has been up for long, unless told otherwise. */
+/** A node that started long ago, with changes. */
 export function nodePoint(changes: Partial<NodePoint> = {}): NodePoint {
   return {
     name: 'node-1',
@@ -36,7 +35,7 @@ export function nodePoint(changes: Partial<NodePoint> = {}): NodePoint {
   };
 }
 
-/** A complete pod `default/web-1`, unless told otherwise. */
+/** A complete pod `default/web-1`, with changes. */
 export function podPoints(changes: Partial<PodPoints> = {}): PodPoints {
   return {
     namespace: 'default',
@@ -48,7 +47,7 @@ export function podPoints(changes: Partial<PodPoints> = {}): PodPoints {
   };
 }
 
-/** The response of node `node-1` with no pods, unless told otherwise. */
+/** The response of node `node-1` without pods, with changes. */
 export function metricsBatch(changes: Partial<MetricsBatch> = {}): MetricsBatch {
   return {
     nodeName: 'node-1',

@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** The fields of a protobuf message by their numbers, read without knowing what they mean. */
+/** The fields of a protobuf message by number, read without a schema. */
 export class ProtobufFields {
   readonly #values = new Map<number, (number | Uint8Array)[]>();
 
@@ -13,7 +13,7 @@ export class ProtobufFields {
     }
   }
 
-  /** The numbers of the fields that there are. */
+  /** The numbers of all fields. */
   get fields(): readonly number[] {
     return [...this.#values.keys()];
   }

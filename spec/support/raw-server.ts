@@ -3,17 +3,17 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 
-/** A TCP or TLS server on loopback that does with each connection just what a spec tells it to. */
+/** A TCP or TLS server on loopback; the spec handles each connection. */
 export class RawServer {
   readonly #server: net.Server;
-  /** The connections that came in, in order. */
+  /** Accepted connections, in order. */
   readonly sockets: net.Socket[] = [];
 
   private constructor(server: net.Server, onConnection: (socket: net.Socket, index: number) => void) {
     this.#server = server;
     const event = server instanceof tls.Server ? 'secureConnection' : 'connection';
     server.on(event, (socket: net.Socket) => {
-      socket.on('error', () => {}); // clients go away as they like
+      socket.on('error', () => {}); // clients may close at any time
       onConnection(socket, this.sockets.push(socket) - 1);
     });
   }
@@ -33,7 +33,7 @@ export class RawServer {
     return typeof address === 'object' && address ? address.port : 0;
   }
 
-  /** Those of the connections that neither side has closed. */
+  /** Connections that neither side has closed. */
   get openSockets(): readonly net.Socket[] {
     return this.sockets.filter(({ closed }) => !closed);
   }
@@ -46,17 +46,17 @@ export class RawServer {
   }
 }
 
-/** Responses every request on a connection with the same bytes. */
+/** Responds to every request on a connection with the same bytes. */
 export function responding(response: string): (socket: net.Socket) => void {
   return (socket) => socket.on('data', () => socket.write(response));
 }
 
-/** An HTTP/1.1 response as bytes. */
+/** An HTTP/1.1 response as text. */
 export function httpResponse(body: string, { status = '200 OK', headers = '' } = {}): string {
   return `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
 }
 
-/** An authority and a server certificate of its making for the names. */
+/** A new authority and a server certificate that it issued for the names. */
 export function serverCertificate(...names: string[]): { readonly ca: string; readonly tls: tls.TlsOptions } {
   const authority = new CertificateAuthority('spec-ca');
   const issued = authority.issue({ subject: { commonName: 'server' }, usages: ['serverAuth'], names });

@@ -9,39 +9,39 @@ import { runToEnd } from './run-to-end.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
-/** A real database server, in a folder and on a port of its own, on 127.0.0.1. */
+/** A real database server with its own folder and port on 127.0.0.1. */
 export interface RealDatabase extends AsyncDisposable {
   readonly system: 'mysql' | 'postgres';
   readonly port: number;
-  /** Who signed its certificate, in PEM. */
+  /** The authority of its certificate, in PEM. */
   readonly ca: string;
-  /** Runs statements as the administrator. @throws with what the server says against them */
+  /** Runs statements as the administrator. @throws with the server's error message */
   run(statements: string): Promise<void>;
 }
 
 const READY_WITHIN_MS = 60_000;
 
-/** What each needs of the machine. */
+/** Programs that each system needs. */
 const PROGRAMS = {
   mysql: ['mariadb', 'mariadb-install-db', 'mariadbd'],
   postgres: ['initdb', 'runuser'],
 } as const satisfies Record<RealDatabase['system'], readonly MachineProgram[]>;
 
-/** Skips a spec where this machine has no such server, or may not start one. */
+/** Skips a spec if the machine has no such server or may not start one. */
 export async function requireDatabase(spec: Context, system: RealDatabase['system']): Promise<void> {
   for (const name of PROGRAMS[system]) await requireProgram(spec, name);
   if (!isRoot()) skip(spec, `only root can start a server of ${system}, which runs as a user of its own`);
 }
 
-/** Whether `requireDatabase` lets a spec go on. */
+/** Whether `requireDatabase` does not skip the spec. */
 export async function canStartDatabase(system: RealDatabase['system']): Promise<boolean> {
   const paths = await Promise.all(PROGRAMS[system].map(findProgram));
   return isRoot() && paths.every((path) => path !== undefined);
 }
 
 /**
- * Starts MariaDB with a user `reader` with the password `secret`, who may do anything with a database `shop`; skips the
- * spec where there is none.
+ * Starts MariaDB with a user `reader` with the password `secret`, who has all privileges on a database `shop`; skips the
+ * spec if there is none.
  */
 export async function startMariadb(spec: Context): Promise<RealDatabase> {
   await requireDatabase(spec, 'mysql');
@@ -52,7 +52,7 @@ export async function startMariadb(spec: Context): Promise<RealDatabase> {
   const directory = starting.use(await TemporaryDirectory.create());
   await chmod(directory.path, 0o755);
   const data = join(directory.path, 'data');
-  // Each one that starts deletes the temporary tables of all others that have theirs in the same folder.
+  // A starting server deletes the temporary tables of all others that use the same folder.
   const temporary = join(directory.path, 'temporary');
   await mkdir(temporary);
   await succeed('chown', ['mysql', temporary]);
@@ -84,7 +84,7 @@ export async function startMariadb(spec: Context): Promise<RealDatabase> {
   return databaseOf('mysql', { port, ca, run, owned: starting.move() });
 }
 
-/** The same of PostgreSQL. */
+/** Starts PostgreSQL, like `startMariadb`. */
 export async function startPostgres(spec: Context): Promise<RealDatabase> {
   await requireDatabase(spec, 'postgres');
   const folder = dirname(await requireProgram(spec, 'initdb'));
@@ -125,7 +125,7 @@ function databaseOf(
   return { system, ...facts, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A certificate for 127.0.0.1 and its key, in files of the user who runs the server. */
+/** A certificate for 127.0.0.1 and its key, in files that belong to the server's user. */
 async function writeCertificate(directory: TemporaryDirectory, user: string) {
   const authority = new CertificateAuthority('database');
   const { certificatePem, privateKeyPem } = authority.issue({

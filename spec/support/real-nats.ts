@@ -5,18 +5,17 @@ import { freePort } from './free-port.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
-/** A server of NATS with JetStream, on ports of its own. */
+/** A NATS server with JetStream on its own ports. */
 export interface RealNats extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly monitoringPort: number;
-  /** Sends a request, and waits for its response. */
   request(subject: string, body?: object): Promise<Readonly<Record<string, unknown>>>;
-  /** Takes messages of a pull consumer, and acknowledges them unless told otherwise. */
+  /** Takes messages of a pull consumer, and by default acknowledges them. */
   take(stream: string, consumer: string, messages: number, acknowledges?: boolean): Promise<void>;
 }
 
-/** Starts the nats-server that `requireProgram` found on loopback addresses, as a cluster where there are several. */
+/** Starts the nats-server of `requireProgram` on loopback addresses; several form a cluster. */
 export async function startNats(
   binary: string,
   hosts: readonly string[] = ['127.0.0.1'],
@@ -71,7 +70,7 @@ function serverAt(host: string, port: number, monitoringPort: number): RealNats 
   };
 }
 
-/** Publishes a message with an inbox, and reads what comes into it. */
+/** Publishes a message with an inbox and reads the reply. */
 async function exchange(
   at: { readonly host: string; readonly port: number },
   {

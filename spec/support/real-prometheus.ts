@@ -3,16 +3,16 @@ import { freePort } from './free-port.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
-/** A real Prometheus server, in a folder and on a port of its own. */
+/** A real Prometheus server with its own folder and port. */
 export interface RealPrometheus extends AsyncDisposable {
   readonly url: URL;
 }
 
 /**
- * Starts one that scrapes these addresses every second, and waits until it serves.
+ * Starts Prometheus, which scrapes these addresses every second, and waits until it is ready.
  *
- * @param binary as `requireProgram` found it
- * @param port by default a free one
+ * @param binary path from `requireProgram`
+ * @param port by default, a free one
  */
 export async function startPrometheus(
   binary: string,

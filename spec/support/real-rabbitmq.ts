@@ -6,23 +6,22 @@ import { requireProgram } from './machine-programs.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
-/** A RabbitMQ broker of its own with the management plugin, on ports of its own. */
+/** A RabbitMQ broker with the management plugin, on its own ports. */
 export interface RealRabbitmq extends AsyncDisposable {
   readonly host: string;
   readonly amqpPort: number;
   readonly httpPort: number;
-  /** Makes a queue, in the virtual host `/` unless told otherwise. */
+  /** Creates a queue, by default in the virtual host `/`. */
   makeQueue(name: string): Promise<void>;
   publish(queue: string, messages: number): Promise<void>;
-  /** Takes messages and acknowledges them. */
   take(queue: string, messages: number): Promise<void>;
-  /** Asks the management plugin. */
+  /** Sends a request to the management plugin. */
   manage(method: string, path: string, body?: object): Promise<Response>;
 }
 
 const HOST = '127.0.0.1';
 
-/** Starts Debian's rabbitmq-server; skips the spec where there is none. */
+/** Starts Debian's rabbitmq-server; skips the spec if there is none. */
 export async function startRabbitmq(spec: Context): Promise<RealRabbitmq> {
   const portMapper = await requireProgram(spec, 'epmd');
   const binary = await requireProgram(spec, 'rabbitmq-server');

@@ -3,26 +3,24 @@ import { freePort } from './free-port.ts';
 import { SpawnedProgram } from './spawned-program.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 
-/** A Redis server of its own, on a port of its own. */
+/** A Redis server on its own port. */
 export interface RealRedis extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** Where the other servers of its cluster find it. */
+  /** Port of the cluster bus. */
   readonly busPort: number;
-  /** Sends one command. */
   send(...words: readonly string[]): Promise<unknown>;
 }
 
-/** How a server is started otherwise than plain. */
 export interface RealRedisOptions {
-  /** As part of a cluster, or as a sentinel that watches the master `main` at this port. */
+  /** Starts a member of a cluster, or a sentinel that monitors the master `main` at this port. */
   readonly isClustered?: boolean;
   readonly watchedPort?: number;
-  /** Speaks TLS alone, by these. */
+  /** Accepts only TLS, with these files. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
 }
 
-/** Starts the redis-server that `requireProgram` found. */
+/** Starts the redis-server of `requireProgram`. */
 export async function startRedis(binary: string, options: RealRedisOptions = {}): Promise<RealRedis> {
   const { isClustered = false, watchedPort, tls } = options;
   const host = '127.0.0.1';
@@ -47,12 +45,12 @@ export async function startRedis(binary: string, options: RealRedisOptions = {})
   const server = starting.use(new SpawnedProgram(binary, args, { name: 'redis-server' }));
   const secured = tls && { tls: true as const, ...tls, servername: '' };
   const client = createClient({ socket: { host, port, ...secured } });
-  client.on('error', () => {}); // it is connected again until the server is there
+  client.on('error', () => {}); // reconnects until the server is ready
   starting.defer(async () => client.destroy());
   const ended = server.ended.then(() => {
     throw new Error(`redis-server has ended: ${server.output.join('\n')}`);
   });
-  ended.catch(() => {}); // later it is to end
+  ended.catch(() => {}); // it is expected to end later
   await Promise.race([client.connect(), ended]);
   const stack = starting.move();
   return {

@@ -3,18 +3,18 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** A review client that asks a spec instead of an API server, and keeps what was asked. */
+/** A review client with responses from the spec; it records reviews. */
 export interface RecordedReviews {
   readonly client: ReviewClient;
   readonly clock: ManualClock;
   readonly logger: RecordingLogger;
-  /** What was asked, by path and body. */
+  /** The received reviews, by path and body. */
   readonly asked: { readonly path: string; readonly body: unknown }[];
-  /** What the next requests are responded to with. */
+  /** The response to the next reviews. */
   response: (review: unknown) => unknown;
 }
 
-/** @param response gives the `status` of a response, or throws */
+/** @param response returns the `status` of a review, or throws */
 export function recordReviews(response: RecordedReviews['response']): RecordedReviews {
   const clock = new ManualClock();
   const logger = new RecordingLogger();
@@ -39,19 +39,19 @@ export function recordReviews(response: RecordedReviews['response']): RecordedRe
   return reviews;
 }
 
-/** What an API client throws when nothing listens. */
+/** The error of an API client if no server listens. */
 export function unreachable(): never {
   const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   throw new Error('Cannot post review at https://api', { cause });
 }
 
-/** What an API client throws when a kept connection turns out to be closed. */
+/** The error of an API client if a pooled connection is closed. */
 export function connectionLost(): never {
   const cause = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
   throw new Error('Cannot post review at https://api', { cause });
 }
 
-/** What an API client throws when the API server refuses. */
+/** The error of an API client if the API server rejects a request. */
 export function refusing(statusCode: number): () => never {
   return () => {
     throw new ApiError(`refused (status ${statusCode})`, {

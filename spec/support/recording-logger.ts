@@ -1,7 +1,7 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { LogFields, Logger } from '#lib/telemetry/logger.ts';
 
-/** Keeps the lines that a component logged, for a spec to read. */
+/** Records log lines for specs. */
 export class RecordingLogger implements Logger {
   readonly lines: {
     level: 'info' | 'warning' | 'error';

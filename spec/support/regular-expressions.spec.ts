@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { faultOf, findExpressions } from './regular-expressions.ts';
 
 describe('findExpressions', () => {
-  it('finds literals, and what looks like them nowhere else', () => {
+  it('finds literals, but nothing similar in strings and comments', () => {
     const code = ['const a = /b+/g;', "const c = '/d/'; // /e/", 'const f = g / h / i;'].join('\n');
     expect(findExpressions('a.js', code)).to.deep.equal([
       { path: 'a.js', line: 1, pattern: 'b+', flags: 'g' },
     ]);
   });
 
-  it('finds RegExp of texts and constants, and texts that are made expressions', () => {
+  it('finds RegExp of texts and constants, and texts that are compiled', () => {
     const code = [
       "const A = 'a+';",
       `const B = \`(\${A})?\`;`,
@@ -24,7 +24,7 @@ describe('findExpressions', () => {
     ]);
   });
 
-  it('recognizes expressions that only the running program can assemble', () => {
+  it('recognizes expressions that are built at run time', () => {
     const [expression] = findExpressions('a.js', 'function f(word) { return new RegExp(word); }');
     expect(expression).to.deep.equal({ path: 'a.js', line: 1, pattern: undefined, flags: '' });
   });
@@ -45,7 +45,7 @@ describe('faultOf', () => {
     });
   }
 
-  it('refuses what it cannot decide', () => {
+  it('rejects undecidable expressions', () => {
     expect(fault(',(?![^(]*\\))')).to.match(/^cannot be judged: unsupported/);
     expect(faultOf({ pattern: undefined, flags: '' })).to.match(/^is put together/);
   });

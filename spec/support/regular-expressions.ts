@@ -3,19 +3,19 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { type AnyNode, parse } from 'acorn';
 import { nodesOf } from './syntax-tree.ts';
 
-/** A regular expression of the sources. */
+/** A regular expression in a source. */
 export interface Expression {
   readonly path: string;
   readonly line: number;
-  /** `undefined` where it is put together of what only the running program knows. */
+  /** `undefined` if it is built from values that are only available at run time. */
   readonly pattern: string | undefined;
   readonly flags: string;
 }
 
-// Its checker in plain JavaScript, which needs neither a binary of this platform nor Java.
+// The plain JavaScript checker, which needs neither a binary of this platform nor Java.
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
 
-/** Every regular expression of the sources below a folder of the checkout, those of web pages included. */
+/** Every regular expression in the sources below a folder of the checkout, including those of web pages. */
 export function readExpressions(folder: string): readonly Expression[] {
   return globSync(`${folder}/**/*.{ts,js}`)
     .sort()
@@ -25,7 +25,7 @@ export function readExpressions(folder: string): readonly Expression[] {
     });
 }
 
-/** Finds literals, `RegExp` of literals and constants, and texts that `match` and `search` make expressions of. */
+/** Finds literals, `RegExp` of literals and constants, and texts that `match` and `search` compile. */
 export function findExpressions(path: string, code: string): readonly Expression[] {
   const nodes = [...nodesOf(parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true }))];
   const constants = new Map<string, AnyNode>();
@@ -59,13 +59,13 @@ export function findExpressions(path: string, code: string): readonly Expression
 }
 
 /**
- * Says what is wrong with an expression.
+ * Describes the fault of an expression.
  *
- * @returns `undefined` where the steps that it takes grow no faster than the text; what cannot be decided is wrong
+ * @returns `undefined` if its steps grow linearly with the text at most; an undecidable expression is a fault
  */
 export function faultOf({ pattern, flags }: Pick<Expression, 'pattern' | 'flags'>): string | undefined {
   if (pattern === undefined) return 'is put together at run time, so nobody can tell what it costs';
-  // Only the checker by automata decides; the other one tries, and may overlook something.
+  // Only the automaton checker decides; the fuzz checker may miss faults.
   const options = { checker: 'automaton', maxRepeatCount: 100, timeout: 120_000 } as const;
   const found = checkSync(pattern, flags, options);
   if (found.status === 'safe') return undefined;
@@ -74,7 +74,7 @@ export function faultOf({ pattern, flags }: Pick<Expression, 'pattern' | 'flags'
   return `takes ${found.complexity.summary} many steps, as for ${found.attack.pattern}`;
 }
 
-/** What a text is that constants of the file make up; `undefined` where it is anything else. */
+/** The text of an expression of constants of the file; `undefined` for any other expression. */
 function textOf(node: AnyNode | undefined, constants: ReadonlyMap<string, AnyNode>): string | undefined {
   if (node?.type === 'Literal') return typeof node.value === 'string' ? node.value : undefined;
   if (node?.type === 'Identifier') return textOf(constants.get(node.name), constants);

@@ -1,12 +1,11 @@
 import { refuseRequests } from '#simulator/api-server/faults.ts';
 import type { ScaledObjectsCluster } from './scaled-objects-cluster.ts';
 
-/** Where ReplicaSets are. */
 export const REPLICA_SETS = '/apis/apps/v1/namespaces/default/replicasets';
-/** The one that is made, as a target: of a kind that no informer follows. */
+/** The created ReplicaSet as a scale target; no informer watches its kind. */
 export const REPLICA_SET = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web' };
 
-/** Makes it. */
+/** Creates the ReplicaSet. */
 export async function replicaSet(cluster: ScaledObjectsCluster, replicas: number): Promise<void> {
   const labels = { app: 'web' };
   await cluster.create(REPLICA_SETS, {
@@ -19,7 +18,7 @@ export async function replicaSet(cluster: ScaledObjectsCluster, replicas: number
   });
 }
 
-/** Has no scale be read or written from now on. */
+/** Makes reads and writes of scales fail from now on. */
 export function refuseScales(cluster: ScaledObjectsCluster): void {
   const refuse = refuseRequests({ code: 403, reason: 'Forbidden' });
   cluster.setFaults({

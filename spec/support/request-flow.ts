@@ -2,11 +2,11 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent } from 'node:https';
 import { type ApiRequest, requestHttp1, requestHttp2 } from './api-request.ts';
 
-/** Requests that go on and on, over a kept HTTP/1.1 connection, a kept HTTP/2 one and one of its own each. */
+/** Continuous requests over a pooled HTTP/1.1 connection, an HTTP/2 session, and new connections. */
 export class RequestFlow implements AsyncDisposable {
-  /** What came back that was no 200, and what did not come back. */
+  /** Responses other than 200, and requests without a response. */
   readonly losses: string[] = [];
-  /** How many responses came. */
+  /** Number of responses. */
   count = 0;
   readonly #next: () => ApiRequest;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -14,7 +14,7 @@ export class RequestFlow implements AsyncDisposable {
   readonly #flowing: Promise<unknown>;
   #isStopped = false;
 
-  /** @param next makes each request again, so that a client can change what it shows; the session keeps the first */
+  /** @param next builds each request, so that credentials can change; the session keeps the first ones */
   constructor(next: () => ApiRequest) {
     this.#next = next;
     const { port, cert, key } = next();
@@ -42,7 +42,7 @@ export class RequestFlow implements AsyncDisposable {
         this.count++;
       } catch (error) {
         this.losses.push(String(error));
-        return; // nothing will ever come of a broken connection
+        return; // a broken connection yields no response
       }
     }
   }

@@ -1,17 +1,17 @@
-/** What every machine that runs specs has: Node and npm with what this project installs, a POSIX shell with its ordinary commands, and git. */
+/** Programs of every machine that runs specs: Node and npm with this project's packages, a POSIX shell and its usual commands. */
 const ORDINARY = ['node', 'npm', 'mocha', 'sh', '/bin/sh', 'env', 'chown', 'mkfifo', 'git'];
 
 const requested = new Set<string>([...ORDINARY, process.execPath]);
 
-/** Allows specs to run a program of the machine, by the path at which it was found. */
+/** Allows specs to run an installed program, by path. */
 export function allowProgram(path: string): void {
   requested.add(path);
 }
 
 /**
- * Keeps specs from running what only some machines have, unless `requireProgram` or `findTool` found it.
+ * Rejects programs that only some machines have, unless `requireProgram` or `findTool` found them.
  *
- * @throws Error for a program of the machine that was not requested; those of this checkout and of temporary folders are not the machine's.
+ * @throws Error for an installed program that was not requested; programs of this checkout and of temporary folders are allowed.
  */
 export function assertRequested(command: string): void {
   const isOfMachine = !command.includes('/') || /^\/(?:usr|bin|sbin|opt)\//.test(command);

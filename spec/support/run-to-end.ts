@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { assertRequested } from './requested-programs.ts';
 
-/** What one run of a program printed, and its exit status: `undefined` when it was killed at its deadline. */
+/** Output of a program and its exit status, which is `undefined` if it was killed at its deadline. */
 export interface ProgramRun {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitStatus: number | undefined;
 }
 
-/** Runs a program to its end, which is forced after `timeoutMs`. @throws Error for a program that was not requested */
+/** Runs a program and kills it after `timeoutMs`. @throws Error for a program that was not requested */
 export async function runToEnd(
   command: string,
   args: readonly string[],

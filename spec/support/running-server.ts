@@ -9,22 +9,22 @@ import { requestHttps } from './https-request.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** A metrics server in this process, scraping a simulated cluster over real sockets on one manual clock. */
+/** A metrics server in this process that scrapes a simulated cluster over real sockets, on one manual clock. */
 export interface RunningServer extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly cluster: SimulatedCluster;
   readonly logger: RecordingLogger;
-  /** Where the server itself listens: `https://HOST:PORT`. */
+  /** Address of the server itself: `https://HOST:PORT`. */
   readonly origin: string;
-  /** Asks the server itself, as the administrator of the cluster. */
+  /** Sends a request directly to the server as the cluster's administrator. */
   get(path: string): Promise<{ readonly status: number; readonly body: string }>;
-  /** The names of what a list holds. */
+  /** The names of the items of a list. */
   names(path: string): Promise<readonly string[]>;
-  /** Waits, while time stands still, until so many scrapes in all have succeeded. */
+  /** Waits, without advancing the clock, until `count` scrapes in total have succeeded. */
   scraped(count: number): Promise<void>;
 }
 
-/** @param flags beside those that join the server to the cluster, or what makes them once there is a cluster */
+/** @param flags in addition to those that connect the server to the cluster, or a function that builds them for the cluster */
 export async function runServer(
   scenario: ScenarioInput,
   flags: readonly string[] | ((cluster: SimulatedCluster) => Promise<readonly string[]>) = [],

@@ -1,7 +1,7 @@
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 
-/** What a spec says of an HPA. */
+/** Fields of an HPA that a spec sets. */
 export interface HpaInput {
   readonly name?: string;
   readonly namespace?: string;
@@ -9,7 +9,7 @@ export interface HpaInput {
   readonly metrics: readonly object[];
 }
 
-/** A HorizontalPodAutoscaler of version v2, as somebody would apply it. */
+/** A HorizontalPodAutoscaler of version v2, in the form that users apply. */
 export function hpaObject({
   name = 'web',
   namespace = 'default',
@@ -29,7 +29,7 @@ export function hpaObject({
   } as NewObject;
 }
 
-/** The same, as informers decode it. */
+/** The same HPA, decoded as informers do. */
 export function readHpaObject(input: HpaInput): Hpa {
   return readHpa(hpaObject(input), 'v2');
 }

@@ -3,7 +3,7 @@ import type { PlainClient } from './plain-client.ts';
 /**
  * Creates a ScaledObject and its definition.
  *
- * @returns a reference to it, as its HPA has one
+ * @returns the owner reference to it that its HPA has
  */
 export async function createScaledObject(api: PlainClient, name: string) {
   const names = {

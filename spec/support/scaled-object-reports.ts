@@ -16,29 +16,28 @@ export interface ObservedMetric {
   readonly failure?: { readonly count: number; readonly sinceMs: number; readonly error: Error };
   readonly nextInMs?: number;
   readonly tookMs?: number;
-  /** What else is recorded of its polls. */
+  /** Further fields of the record of its polls. */
   readonly record?: object;
-  /** How often its source has responded by HTTP, by status. */
+  /** Number of HTTP responses of its source, by status. */
   readonly statuses?: Readonly<Record<string, number>>;
   readonly activity?: { readonly isActive: boolean; readonly sinceMs: number };
 }
 
-/** States of objects by key, and of their metrics by name. */
 export interface ObservedObjects {
   readonly objects?: readonly ScaledObject[];
   readonly jobs?: readonly ScaledJob[];
   readonly triggers?: Readonly<Record<string, readonly PreparedTrigger[]>>;
   readonly metrics?: Readonly<Record<string, ObservedMetric>>;
   readonly next?: Readonly<Record<string, { readonly what: string; readonly atMs: number | undefined }>>;
-  /** How often the triggers of an object could not be planned. */
+  /** Number of failed plans of an object's triggers, by key. */
   readonly failedPlans?: Readonly<Record<string, number>>;
-  /** The replicas of an object's target at times. */
+  /** The replicas of an object's target over time. */
   readonly replicas?: Readonly<Record<string, readonly { readonly atMs: number; readonly value: number }[]>>;
-  /** The Jobs of ScaledJobs as they were listed. */
+  /** The listed Jobs of ScaledJobs. */
   readonly listedJobs?: Readonly<Record<string, JobSummary>>;
   /** Whether this replica is the leader. By default true. */
   readonly isLeader?: boolean;
-  /** Another operator that acts, and on which objects: kinds and keys. */
+  /** An active external controller, and the kinds and keys of its objects. */
   readonly other?: { readonly evidence: string; readonly on: readonly string[] };
 }
 

@@ -31,11 +31,11 @@ import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-ap
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 const KOA = new Koa();
-/** Sockets need real time, in which a manual clock may pass any deadline. */
+/** Exceeds every deadline: sockets need real time, while the manual clock can pass any deadline. */
 const NEVER_MS = 1e12;
 const UNLIMITED = { perSecond: 1e9, burst: 1e9 };
 
-/** Where objects of a kind are. */
+/** Collection paths by kind. */
 export const PATHS = {
   scaledObjects: '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects',
   scaledJobs: '/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs',
@@ -50,55 +50,55 @@ export const PATHS = {
 export interface ScaledObjectsCluster extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly api: SimulatedApiServer['client'];
-  /** The API server's misbehaviour from now on. */
+  /** Replaces the faults of the API server. */
   setFaults(...faults: readonly ApiFault[]): void;
   readonly logger: RecordingLogger;
   readonly store: MetricStore;
-  /** What `/metrics` has of it. */
+  /** The controller's series in `/metrics`. */
   series(): Promise<string>;
-  /** What `/debug/scaled-objects` tells. */
+  /** The content of `/debug/scaled-objects`. */
   debug(query?: string): Promise<ReturnType<typeof JSON.parse>>;
-  /** What was told, as `OBJECT REASON MESSAGE`. */
+  /** Recorded events as `OBJECT REASON MESSAGE`. */
   readonly events: string[];
-  /** What the source says, by paths; a number, or a status that is an error. */
+  /** The source's response by path: a number, or an error status. */
   readonly source: Map<string, number | { readonly status: number }>;
   readonly sourceUrl: string;
-  /** How often the source was asked for a path. */
+  /** Number of requests that the source received for a path. */
   asked(path: string): number;
   readonly subsystem: ScaledObjectsSubsystem;
-  /** Starts it, as a leader does: one that has followed before, for as long as something else goes on. */
+  /** Starts the controller as a leader that has already watched as a standby while `whileFollowing` ran. */
   lead(whileFollowing?: () => Promise<void>): Promise<void>;
-  /** Ends it, as the leader does that has lost its lease, or its life. */
+  /** Stops the controller, as a leader does that lost its lease or crashed. */
   stop(): Promise<void>;
   deployment(name: string, replicas: number, container?: object): Promise<void>;
   scaledObject(name: string, spec: object, metadata?: object): Promise<void>;
-  /** A trigger that asks the source for a path: target 5, active above 0. */
+  /** A trigger that queries a path of the source: target 5, active above 0. */
   trigger(path: string, more?: object): object;
   create(path: string, body: object): Promise<void>;
   replicas(name: string): Promise<number>;
   setReplicas(name: string, replicas: number): Promise<void>;
-  // What an object holds is what the spec finds out.
+  // Untyped: each spec asserts the content of an object.
   get(path: string): Promise<ReturnType<typeof JSON.parse>>;
   status(name: string): Promise<ReturnType<typeof JSON.parse>>;
   /** `STATUS REASON MESSAGE` of a condition. */
   condition(name: string, type: string): Promise<string>;
-  /** What HPAs are told of an external metric; an error's message where there is none. */
+  /** The value of an external metric that HPAs get, or the error message. */
   external(metric: string, name: string): string;
-  /** Lets sockets go on until something holds, without any time. */
+  /** Yields to sockets until a condition holds, without advancing the clock. */
   holds(condition: () => boolean | Promise<boolean>): Promise<void>;
-  /** Lets time pass by seconds, with all that happens at each of them. */
+  /** Advances the clock by seconds and runs all that is due in each. */
   elapse(seconds: number): Promise<void>;
 }
 
-/** Starts it; `await using` it. */
+/** Starts all of them; use with `await using`. */
 export async function startScaledObjectsCluster(
   more: {
     readonly triggers?: readonly Trigger[];
     readonly namespaces?: readonly string[];
     readonly findAddresses?: FindAddresses;
-    /** Of each of the clients that have a budget; by default unlimited. */
+    /** Rate limit of each client that has one; by default unlimited. */
     readonly apiRate?: { readonly perSecond: number; readonly burst: number };
-    /** How many objects are reconciled at once; by default 4. */
+    /** Number of concurrent reconciliations; by default 4. */
     readonly workers?: number;
   } = {},
 ): Promise<ScaledObjectsCluster> {
@@ -185,7 +185,7 @@ export async function startScaledObjectsCluster(
           kedaNamespace: 'keda',
           kedaLeaseEverywhere: false,
         },
-        random: () => 1 - Number.EPSILON, // whole intervals from the first on
+        random: () => 1 - Number.EPSILON, // the first interval is a whole one, too
       });
       const ending = new AbortController();
       await subsystem.cacheObjects(ending.signal);

@@ -1,20 +1,20 @@
 import { eventually } from './eventually.ts';
 import type { RunningServer } from './running-server.ts';
 
-/** The resolution of a server whose cycles are followed. */
+/** The metric resolution that the server must have. */
 export const RESOLUTION_MS = 15_000;
 
 const SECOND_CYCLE_AFTER_MS = 12_000;
 const JITTER_PER_NODE_MS = 8;
 const PATIENCE_MS = 1_000;
 
-/** How many kubelets were asked so far, and with what success. */
+/** Number of scrapes so far, by result. */
 export interface ScrapeCounts {
   readonly succeeded: number;
   readonly failed: number;
 }
 
-/** Leads a running server, whose resolution is {@link RESOLUTION_MS}, through its cycles one by one. */
+/** Runs the cycles of a server, whose resolution is {@link RESOLUTION_MS}, one by one. */
 export class ScrapeCycles {
   readonly #server: RunningServer;
   readonly #jitterMs: number;
@@ -27,17 +27,17 @@ export class ScrapeCycles {
     this.#dueMs = server.clock.monotonicMs();
   }
 
-  /** Waits until the server knows its nodes: then its first cycle begins, while the clock stands still. */
+  /** Waits until the server has cached its nodes; then its first cycle begins, without advancing the clock. */
   static async of(server: RunningServer, nodes: number): Promise<ScrapeCycles> {
     await eventually(async () => (await server.get('/readyz/metric-informer-sync')).status === 200);
     return new ScrapeCycles(server, nodes);
   }
 
   /**
-   * Goes to the next cycle and lets it come to where its first responses are served: jitter and a second after it began.
+   * Advances to the next cycle until its first responses are served: jitter and a second after its start.
    *
-   * @param healthy how many kubelets are to respond by then
-   * @returns when the cycle began, by the wall clock
+   * @param healthy number of kubelets that must have responded by then
+   * @returns the wall-clock time at which the cycle began
    */
   async next(healthy: number): Promise<number> {
     const { clock } = this.#server;
@@ -53,9 +53,9 @@ export class ScrapeCycles {
   }
 
   /**
-   * Waits until so many kubelets in all have failed.
+   * Waits until `count` scrapes in total have failed.
    *
-   * @param takesTime whether time must pass for that; else the clock stands still
+   * @param takesTime whether the clock must advance for that
    */
   async failed(count: number, { takesTime }: { readonly takesTime: boolean }): Promise<void> {
     const { clock } = this.#server;
@@ -64,7 +64,7 @@ export class ScrapeCycles {
     const endMs = this.#dueMs + (this.#count === 1 ? SECOND_CYCLE_AFTER_MS : RESOLUTION_MS);
     while (!(await haveFailed())) {
       if (clock.monotonicMs() >= endMs - 500) throw new Error(`fewer than ${count} kubelets failed in time`);
-      await clock.advance(500); // between two steps sockets get to run
+      await clock.advance(500); // lets sockets run between two steps
     }
   }
 

@@ -8,7 +8,7 @@ export interface ServedPage extends AsyncDisposable {
   get(query?: string, options?: HttpsRequest): Promise<HttpsResponse>;
 }
 
-/** Serves an endpoint to everybody; `await using` it. */
+/** Serves an endpoint without access control; use with `await using`. */
 export async function servePage(endpoint: Endpoint): Promise<ServedPage> {
   const server = await startTestApiServer({ endpoints: new Map([['/page', endpoint]]) });
   const url = `https://127.0.0.1:${server.address.port}/page`;

@@ -1,7 +1,7 @@
 import { type RunningServer, runServer } from './running-server.ts';
 import { twoCycles } from './two-cycles.ts';
 
-/** What a server exposes at `/metrics` after two cycles, in which one of two kubelets failed. */
+/** The `/metrics` of a server after two cycles in which one of two kubelets failed. */
 export async function servedSeries(): Promise<string> {
   const nodeOverrides = { 'node-2': { faults: ['refuse' as const] } };
   await using server: RunningServer = await runServer({ nodes: 2, podsPerNode: 2, nodeOverrides });
@@ -9,7 +9,7 @@ export async function servedSeries(): Promise<string> {
   return (await server.get('/metrics')).body;
 }
 
-/** The names of series that queries may use, from Prometheus' text format: a histogram has three. */
+/** The series names that queries may use, from Prometheus' text format: a histogram has three. */
 export function seriesNames(exposition: string): ReadonlySet<string> {
   const names = new Set(['up']); // Prometheus' own
   for (const [, name = '', type] of exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
@@ -19,11 +19,11 @@ export function seriesNames(exposition: string): ReadonlySet<string> {
   return names;
 }
 
-/** Labels that Prometheus adds of whom it scrapes; in a histogram `le` is of each bucket. */
+/** Labels that Prometheus adds for the scraped target; in a histogram, `le` is the bucket's. */
 const LABELS_OF_TARGETS = ['job', 'namespace', 'pod', 'instance', 'le'];
 
 /**
- * What a PromQL expression wants of labels and no series of an exposition meets: matchers such as
+ * The label conditions of a PromQL expression that no series of an exposition satisfies: matchers such as
  * `requests_total{success="no"}`, and the labels of `by (…)`.
  */
 export function unmetLabels(expression: string, exposition: string): readonly string[] {
@@ -45,7 +45,7 @@ export function unmetLabels(expression: string, exposition: string): readonly st
   return unmet;
 }
 
-/** The names of series in a PromQL expression: what is no function, keyword or label. */
+/** The series names in a PromQL expression: names that are not functions, keywords or labels. */
 export function seriesIn(expression: string): readonly string[] {
   const bare = expression
     .replaceAll(/"[^"]*"/g, '') // label values

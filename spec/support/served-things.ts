@@ -3,7 +3,7 @@ import { WHOLE_NUMBER } from '#lib/apiserver/encoding/value-types.ts';
 import type { ObjectResource } from '#lib/apiserver/resources/api-group.ts';
 import type { ObjectBlock, ServedObject } from '#lib/apiserver/resources/served-object.ts';
 
-/** An object of an invented kind that has a size, sent as field 2. */
+/** An object of an invented kind with a size, encoded as field 2. */
 export class Thing implements ServedObject {
   readonly name: string;
   readonly namespace: string | undefined;
@@ -38,7 +38,7 @@ const THING = new MessageType<Thing>({
   fields: { size: field(WHOLE_NUMBER, { number: 2, of: ({ size }) => size }) },
 });
 
-/** A resource `things` that has the batches of the moment, whatever it is asked. */
+/** A resource `things` that serves the current batches, for any query. */
 export function thingsResource(
   batches: () => readonly ObjectBlock[],
   changes: Partial<ObjectResource<Thing>> = {},

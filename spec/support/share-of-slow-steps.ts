@@ -1,6 +1,6 @@
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 
-/** A share by whose clock each step takes 10 ms, so that each has a turn of the event loop of its own. */
+/** An event loop share whose clock advances 10 ms per step, so that each step runs in its own iteration. */
 export function shareOfSlowSteps(): EventLoopShare {
   let nowMs = 0;
   const monotonicMs = () => {

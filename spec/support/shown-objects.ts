@@ -4,10 +4,10 @@ const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 const KEDA = '/apis/keda.sh/v1alpha1/namespaces/default';
 
-/** What somebody may write who wants to run something in the browser of those who look. */
+/** A script injection for pages that do not escape it. */
 export const HOSTILE = '<img src=x onerror="alert(1)">';
 
-/** Creates objects of all kinds that the page shows: some well, some in trouble, some hostile. */
+/** Creates objects of all kinds that the page shows: healthy, failing and hostile ones. */
 export async function createShownObjects(autoscaler: WatchedAutoscaler): Promise<void> {
   const { create, deployment, source, sourceUrl } = autoscaler;
   for (const name of ['web', 'broken', 'worker', 'mail', 'night', 'quiet', 'stuck'])
@@ -42,7 +42,7 @@ export async function createShownObjects(autoscaler: WatchedAutoscaler): Promise
   await create(`${KEDA}/scaledjobs`, scaledJob('thumbnails', [trigger(sourceUrl, '/jobs')]));
 }
 
-/** Sets the external metrics that the HPA `web` scales by. */
+/** Sets the external metrics of the HPA `web`. */
 export function setQueue({ metrics }: WatchedAutoscaler, value: number): void {
   const path = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default';
   metrics.responses.set(`${path}/queue`, { items: [{ metricName: 'queue', value: String(value) }] });

@@ -3,13 +3,13 @@ import { servedSeries } from './served-series.ts';
 import { createShownObjects } from './shown-objects.ts';
 import { startWatchedAutoscaler } from './watched-autoscaler.ts';
 
-/** Expositions of both programs in which as many families as possible have a sample. */
+/** Expositions of both programs with samples of as many families as possible. */
 export interface ShownSeries {
   readonly metricsServer: string;
   readonly autoscaler: string;
 }
 
-/** Starts both programs with objects of all kinds, some of them in trouble, and reads their `/metrics`. */
+/** Starts both programs with objects of all kinds, some of which fail, and reads their `/metrics`. */
 export async function shownSeries(): Promise<ShownSeries> {
   await using autoscaler = await startWatchedAutoscaler(['--authorization-always-allow-paths=/metrics']);
   await createShownObjects(autoscaler);

@@ -9,19 +9,18 @@ import { ManualClock } from './manual-clock.ts';
 import { PlainClient } from './plain-client.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** The simulator's API server on a loopback address, with nothing behind it unless a scenario says so. */
+/** The simulator's API server on a loopback address, without nodes or pods unless the scenario has some. */
 export interface SimulatedApiServer<C extends Clock = ManualClock> extends AsyncDisposable {
   readonly cluster: SimulatedCluster;
   readonly clock: C;
-  /** Sends what it is told to, as the administrator, and leaves it to the spec to judge what comes back. */
+  /** Sends requests as the administrator; specs assert the responses. */
   readonly client: PlainClient;
-  /** Where the administrator's kubeconfig is. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** The administrator's access, as programs have it. */
+  /** The administrator's access, as programs load it. */
   access(): Promise<ClusterAccess>;
 }
 
-/** What there is when a spec begins. */
 export interface SimulatedApiServerOptions {
   /** CustomResourceDefinitions, served from the start. */
   readonly definitions?: readonly NewObject[];
@@ -29,7 +28,7 @@ export interface SimulatedApiServerOptions {
   readonly clock?: ManualClock;
 }
 
-/** Starts the API server on a manual clock; `await using` it. */
+/** Starts the API server on a manual clock; use with `await using`. */
 export async function startSimulatedApiServer(
   options: SimulatedApiServerOptions = {},
 ): Promise<SimulatedApiServer> {
@@ -37,7 +36,7 @@ export async function startSimulatedApiServer(
   return await startOn(clock, options);
 }
 
-/** Starts it on the system's clock, for programs whose deadlines pass by themselves while sockets take their time. */
+/** Starts the API server on the system's clock, for programs with real deadlines. */
 export async function startLiveApiServer(
   options: Omit<SimulatedApiServerOptions, 'clock'> = {},
 ): Promise<SimulatedApiServer<Clock>> {

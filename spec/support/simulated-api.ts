@@ -8,7 +8,7 @@ import { type SimulatedCluster, startCluster } from '#simulator/simulated-cluste
 import { ManualClock } from './manual-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** A resource of the spec's own, with a status, that its API server serves. */
+/** A namespaced test resource with a status subresource. */
 export const WIDGETS: ApiResource = {
   group: 'spec.example.com',
   version: 'v1',
@@ -17,13 +17,13 @@ export const WIDGETS: ApiResource = {
   namespaced: true,
 };
 
-/** A widget: how many of something there are to be, and are. */
+/** A widget with its desired and observed number. */
 export interface Widget extends KubernetesObject {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** A simulated cluster without nodes, and a client who may do everything in it. */
+/** A simulated cluster without nodes, and a client with all permissions. */
 export interface SimulatedApi extends AsyncDisposable {
   readonly cluster: SimulatedCluster;
   readonly api: ApiClient;
@@ -33,7 +33,7 @@ export interface SimulatedApi extends AsyncDisposable {
   readonly widgets: ResourceClient<Widget>;
 }
 
-/** Starts the cluster, and has it serve widgets. */
+/** Starts a cluster that serves widgets. */
 export async function startSimulatedApi(): Promise<SimulatedApi> {
   await using stack = new AsyncDisposableStack();
   const clock = new ManualClock(Date.now());

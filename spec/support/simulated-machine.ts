@@ -5,7 +5,7 @@ import type { ManualClock } from './manual-clock.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-/** A machine that was switched on a day ago and on which nothing runs yet. */
+/** A machine that booted a day ago and runs no containers. */
 export function simulatedMachine(
   clock: ManualClock,
   {
@@ -25,7 +25,7 @@ export function simulatedMachine(
   });
 }
 
-/** A pod that starts now, each of its containers under a load of 60 millicores and 24 MiB. */
+/** A pod that starts now, with a load of 60 millicores and 24 MiB in each container. */
 export function runningPod(
   clock: ManualClock,
   {

@@ -6,34 +6,34 @@ import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { spawnServer } from '#spec/support/spawned-server.ts';
 
-/** Which cluster to simulate and which server to put into it. */
+/** The cluster to simulate and the server to run in it. */
 export interface SimulatedSystemOptions {
   /** The simulator's flags that describe the cluster. */
   readonly cluster: readonly string[];
-  /** Flags of the server beside those that join it to the cluster. */
+  /** Flags of the server in addition to those that connect it to the cluster. */
   readonly flags?: readonly string[];
-  /** The server's command line up to its flags: the sources of this checkout, unless another is given. */
+  /** The server's command line before its flags; by default, it runs from source. */
   readonly program?: readonly [string, ...string[]];
-  /** What the server's environment has beside that of this process. */
+  /** Environment variables of the server in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends the simulator, and with it the start, when aborted. */
+  /** Aborts the start and ends the simulator. */
   readonly signal?: AbortSignal;
 }
 
-/** Simulator and server, each in a process of its own as in a cluster, and the real kubectl to ask them. */
+/** Simulator and server in separate processes, as in a cluster, and the real kubectl. */
 export interface SimulatedSystem extends AsyncDisposable {
   readonly simulator: SpawnedProgram;
   readonly server: SpawnedProgram;
   readonly kubectl: Kubectl;
   /** The administrator's. */
   readonly kubeconfig: string;
-  /** Where the cluster's credentials lie, named as kubeadm names them. */
+  /** Contains the cluster's credentials, named as kubeadm names them. */
   readonly folder: string;
-  /** Where the server itself listens, behind the aggregator. */
+  /** Address of the server itself, behind the aggregator. */
   readonly serverOrigin: string;
 }
 
-/** Starts a simulated cluster and a server that scrapes it; they end when the result is disposed of. */
+/** Starts a simulated cluster and a server that scrapes it; both end when the result is disposed. */
 export async function startSimulatedSystem(options: SimulatedSystemOptions): Promise<SimulatedSystem> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'simulated-system-'));

@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 
-/** One TypeScript source of the project, as far as its place among the others is concerned. */
+/** One TypeScript source of the project, with what the architecture rules check. */
 export interface SourceFile {
-  /** From the root of the checkout: `lib/time/clock.ts`. */
+  /** Relative to the root of the checkout: `lib/time/clock.ts`. */
   readonly path: string;
-  /** What it imports or re-exports, types included, as written. */
+  /** Module specifiers of its imports and re-exports, types included, as written. */
   readonly specifiers: readonly string[];
-  /** Whether it names the global `process` or imports it. */
+  /** Whether it uses the global `process` or imports it. */
   readonly readsProcess: boolean;
-  /** Whether it makes code of text: `eval`, `Function`, `node:vm`. */
+  /** Whether it evaluates text as code: `eval`, `Function`, `node:vm`. */
   readonly evaluatesText: boolean;
 }
 
@@ -19,7 +19,7 @@ export function readSourceFiles(folder: string): SourceFile[] {
     .map((path) => parseSourceFile(path, readFileSync(path, 'utf8')));
 }
 
-// Strings come first so that what looks like a comment inside one is left alone.
+// Strings come first, so that a comment-like text in a string is unchanged.
 const STRING_OR_COMMENT =
   /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 const IMPORT_OR_REEXPORT = /(?:^|;)[ \t]*(?:import|export)\b[^;'"`=]*?\bfrom\s*['"]([^'"]+)['"]/gm;
@@ -30,8 +30,8 @@ const GLOBAL_PROCESS =
 const EVALUATION = /\beval\s*\(|\bFunction\s*\(/;
 
 /**
- * Reads a source's imports by pattern: types would be gone from compiled output, and the project's formatting
- * (checked by the linter) leaves an import few ways to look.
+ * Reads a source's imports by pattern: compiled output has no types, and the project's formatting
+ * (checked by the linter) leaves few forms of imports.
  */
 export function parseSourceFile(path: string, text: string): SourceFile {
   const code = text.replace(STRING_OR_COMMENT, (_match, literal: string | undefined) => literal ?? '');

@@ -6,7 +6,7 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 describe('SpawnedProgram', () => {
   const shell = (script: string) => new SpawnedProgram('/bin/sh', ['-c', script], { name: 'a shell' });
 
-  it('hands over lines of both outputs, early and late', async () => {
+  it('returns lines of both outputs, early and late', async () => {
     await using program = shell('echo one; echo two >&2; sleep 0.05; echo three');
     expect(await program.line(/three/, 5_000)).to.equal('three');
     expect(await program.line(/two/, 5_000)).to.equal('two');
@@ -21,14 +21,14 @@ describe('SpawnedProgram', () => {
     expect(heard).to.deep.equal(['one', 'two']);
   });
 
-  it('says what a program printed that ends before the awaited line', async () => {
+  it('reports the output of a program that ends before the awaited line', async () => {
     await using program = shell('echo only this; exit 3');
     const failure = await program.line(/that/, 5_000).catch((error: Error) => error.message);
     expect(failure).to.match(/^No line like \/that\/ from a shell before its end.*\nonly this$/s);
     expect(await program.ended).to.deep.equal({ status: 3, signal: null });
   });
 
-  it('gives up on a line after the time allowed', async () => {
+  it('stops waiting for a line after the timeout', async () => {
     await using program = shell('sleep 60');
     const failure = await program.line(/x/, 20).catch((error: Error) => error.message);
     expect(failure).to.match(/from a shell in 20 ms/);
@@ -57,7 +57,7 @@ describe('SpawnedProgram', () => {
   });
 });
 
-/** Whether the process runs; one that has ended but was not yet collected by its new parent does not. */
+/** Whether the process runs; a zombie does not. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

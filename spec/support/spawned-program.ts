@@ -11,17 +11,17 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What to start a program with, besides its arguments. */
+/** Options besides the command line. */
 export interface SpawnOptions {
-  /** What to call it in messages. */
+  /** The program's name in messages. */
   readonly name: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Hears every line as it is printed. */
+  /** Receives every line as it is printed. */
   readonly onLine?: (line: string) => void;
 }
 
 /**
- * A program in a process and a session of its own: Ctrl-C does not reach it, and it does not outlive this process,
+ * A program in its own process and session: Ctrl-C does not reach it, and it ends with this process,
  * even if that is killed.
  */
 export class SpawnedProgram implements AsyncDisposable {
@@ -29,7 +29,7 @@ export class SpawnedProgram implements AsyncDisposable {
   readonly #output: string[] = [];
   readonly #onLine = new Set<() => void>();
   #hasEnded = false;
-  /** What to call it in messages. */
+  /** The program's name in messages. */
   readonly name: string;
   /** Settles when the program has ended and its output has been read. */
   readonly ended: Promise<Ending>;
@@ -48,19 +48,19 @@ export class SpawnedProgram implements AsyncDisposable {
     const note = () => {
       this.#hasEnded = true;
     };
-    this.ended.then(note, note); // a refusal is told to those who wait for a line or for the end
+    this.ended.then(note, note); // those who await a line or the end get the error
     this.#collect(child.stdout);
     this.#collect(child.stderr);
     if (child.pid !== undefined) reap(child.pid, this.ended);
   }
 
-  /** The process id, as other tools want it. */
+  /** The process ID. */
   get pid(): number {
     if (this.#child.pid === undefined) throw new Error(`${this.name} has not started`);
     return this.#child.pid;
   }
 
-  /** Every line printed so far on either output, in the order of arrival. */
+  /** Every line of both outputs so far, in order of arrival. */
   get output(): readonly string[] {
     return this.#output;
   }
@@ -68,7 +68,7 @@ export class SpawnedProgram implements AsyncDisposable {
   /**
    * Waits for a line that matches, printed before or after the call.
    *
-   * @throws Error with the program's last words if it ends without one or `timeoutMs` pass.
+   * @throws Error with the program's last output if it ends without one or `timeoutMs` pass.
    */
   async line(pattern: RegExp, timeoutMs: number): Promise<string> {
     const timedOut = AbortSignal.timeout(timeoutMs);
@@ -83,7 +83,7 @@ export class SpawnedProgram implements AsyncDisposable {
     }
   }
 
-  /** Waits until a condition holds. @throws Error with the program's last words if it ends before */
+  /** Waits until a condition holds. @throws Error with the program's last output if it ends before */
   async until(holds: () => Promise<boolean>): Promise<void> {
     await eventually(async () => {
       const isOver = this.#hasEnded;
@@ -93,17 +93,17 @@ export class SpawnedProgram implements AsyncDisposable {
     });
   }
 
-  /** Sends a signal to the program and whatever it started itself; once all have ended, nothing happens. */
+  /** Signals the program and its child processes; has no effect once all have ended. */
   kill(signal: NodeJS.Signals): void {
     if (this.#hasEnded || this.#child.pid === undefined) return;
     try {
       process.kill(-this.#child.pid, signal);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended just now
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended
     }
   }
 
-  /** Asks the program to end, and makes it end five seconds later. */
+  /** Terminates the program, and kills it five seconds later. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.kill('SIGTERM');
     const force = setTimeout(() => this.kill('SIGKILL'), 5_000);
@@ -137,7 +137,7 @@ export class SpawnedProgram implements AsyncDisposable {
   }
 }
 
-/** Has a shell kill the process group `pid` when this process goes away without saying that the other has ended. */
+/** Makes a shell kill the process group `pid` if this process ends before it has reported the end of the group. */
 function reap(pid: number, ended: Promise<unknown>): void {
   const script = 'read -r _ || kill -s KILL -- "-$1"';
   const reaper = spawn('/bin/sh', ['-c', script, 'reaper', String(pid)], {

@@ -6,30 +6,29 @@ import { type HttpsRequest, type HttpsResponse, requestHttps } from './https-req
 import type { SpawnedProgram } from './spawned-program.ts';
 import { SERVER_SOURCE, spawnServer } from './spawned-server.ts';
 
-/** A server in a process of its own, in a simulated cluster that lives in this one. */
+/** A server in its own process, in a simulated cluster of this process. */
 export interface ServerInCluster extends AsyncDisposable {
   readonly cluster: SimulatedCluster;
   readonly server: SpawnedProgram;
   readonly port: number;
-  /** Asks the server itself, as the cluster's administrator unless told otherwise. */
+  /** Sends a request directly to the server, by default as the cluster's administrator. */
   ask(path: string, options?: HttpsRequest): Promise<HttpsResponse>;
-  /** Waits, up to a minute, until something holds. */
+  /** Waits up to a minute until a condition holds. */
   until(holds: () => Promise<boolean>): Promise<void>;
 }
 
-/** How the server is started. */
 export interface ServerInClusterOptions {
   readonly flags?: readonly string[];
-  /** Node's own flags. */
+  /** Flags of Node. */
   readonly nodeFlags?: readonly string[];
-  /** A shell command before the server takes the shell's place: `ulimit -n 40`. */
+  /** A shell command that runs before the shell executes the server: `ulimit -n 40`. */
   readonly shell?: string;
 }
 
 const PATIENCE_MS = 60_000;
 const STEP_MS = 50;
 
-/** Starts both; the server may not serve yet. */
+/** Starts both; the server may not be ready yet. */
 export async function startServerInCluster(
   scenario: ScenarioInput,
   { flags = [], nodeFlags = [], shell }: ServerInClusterOptions = {},

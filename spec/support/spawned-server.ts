@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 
-/** Which server to start, and the cluster it belongs to. */
+/** The server to start and the cluster that it belongs to. */
 export interface ServerOptions {
-  /** Of metrics-server's own account. */
+  /** With metrics-server's service account. */
   readonly kubeconfig: string;
   /** The authority of the kubelets' certificates. */
   readonly kubeletCa: string;
   /** On 127.0.0.1. */
   readonly port: number;
-  /** A folder of the cluster's, which goes with it. */
+  /** A temporary folder of the cluster. */
   readonly folder: string;
-  /** Flags beside those that join the server to the cluster. */
+  /** Flags in addition to those that connect the server to the cluster. */
   readonly flags?: readonly string[];
-  /** The command line up to the flags: the sources of this checkout, unless another is given. */
+  /** The command line before the flags; by default, the server runs from source. */
   readonly program?: readonly [string, ...string[]];
-  /** What its environment has beside that of this process. */
+  /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The server as its sources are run. */
+/** The command line that runs the server from source. */
 export const SERVER_SOURCE: readonly [string, ...string[]] = [process.execPath, 'lib/main.ts'];
 
 /** Starts a server that scrapes the kubelets of a simulated cluster over verified TLS. */

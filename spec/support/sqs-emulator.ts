@@ -9,7 +9,7 @@ import { buildApp } from 'fauxqs';
 
 const CREDENTIALS = { accessKeyId: 'key', secretAccessKey: 'secret' };
 
-/** An emulator of Amazon SQS on 127.0.0.1, and what a spec does with its queues. */
+/** An emulator of Amazon SQS on 127.0.0.1, with operations on its queues. */
 export class SqsEmulator implements AsyncDisposable {
   readonly credentials = CREDENTIALS;
   readonly url: URL;
@@ -39,7 +39,7 @@ export class SqsEmulator implements AsyncDisposable {
     await this.#client.send(new SendMessageCommand(message));
   }
 
-  /** Has a message received and not acknowledged. */
+  /** Receives a message without acknowledging it. */
   async receive(queueUrl: string): Promise<void> {
     const { Messages = [] } = await this.#client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
     for (const { ReceiptHandle } of Messages) {

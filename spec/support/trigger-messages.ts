@@ -5,7 +5,7 @@ import { describeError } from '#lib/telemetry/error-text.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import type { EchoingSource } from './echoing-sources.ts';
 
-/** All texts of a trigger after it was planned and queried: names, notes and errors. */
+/** All texts of a trigger after planning and a query: names, notes and errors. */
 export async function collectMessages(
   { type, metadata, authentication = {} }: EchoingSource,
   {

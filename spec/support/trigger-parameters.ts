@@ -1,6 +1,6 @@
 /**
- * What triggers take, by their types: `NAMES PLACES KIND DEFAULT`, in which places are looked for in their order, M for the metadata,
- * A for the authentication, E for the environment. Written out as KEDA has it, so that nothing of it is lost or changed unseen.
+ * Parameters by trigger type: `NAMES PLACES KIND DEFAULT`. Places are searched in order: M for the metadata, A for the
+ * authentication, E for the environment. The list reproduces KEDA's, so that a lost or changed parameter fails a spec.
  */
 export const TRIGGER_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   'aws-sqs-queue': [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 
-/** An HTTP proxy on 127.0.0.1 that tunnels, and remembers where to. */
+/** An HTTP proxy on 127.0.0.1 that tunnels connections and records their destinations. */
 export class TunnelProxy implements AsyncDisposable {
   /** `HOST:PORT` of each tunnel. */
   readonly tunnels: string[] = [];
@@ -38,7 +38,7 @@ export class TunnelProxy implements AsyncDisposable {
     });
     for (const socket of [client, upstream]) {
       this.#sockets.add(socket);
-      socket.on('error', () => {}); // torn down at the end
+      socket.on('error', () => {}); // destroyed at the end
     }
   }
 }

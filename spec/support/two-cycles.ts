@@ -5,9 +5,9 @@ const JITTER_MS = 400;
 const PATIENCE_MS = 1000;
 
 /**
- * Up to and with the second cycle, of which pods are served.
+ * Runs the first two cycles, after which pods are served.
  *
- * @param healthy how many nodes response
+ * @param healthy number of nodes that respond
  */
 export async function twoCycles(server: RunningServer, healthy: number): Promise<void> {
   await server.clock.advance(JITTER_MS);

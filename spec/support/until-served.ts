@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kubectl } from '#spec/support/kubectl.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 
-/** A server and somebody who can ask it through its cluster. */
+/** A server and a kubectl of its cluster. */
 export interface AskedServer {
   readonly server: SpawnedProgram;
-  /** Where the cluster is a process of its own. */
+  /** Present if the cluster runs in its own process. */
   readonly simulator?: SpawnedProgram;
   readonly kubectl: Kubectl;
 }
 
-/** How many nodes and pods have metrics. */
+/** Number of nodes and pods that have metrics. */
 export interface Served {
   readonly nodes: number;
   readonly pods: number;
 }
 
 /**
- * Waits until metrics of at least so many nodes and pods are served, as kubectl sees it.
+ * Waits until kubectl gets metrics of at least so many nodes and pods.
  *
  * @throws Error if `timeoutMs` pass before, the signal aborts, or a program ends.
  */
@@ -31,7 +31,7 @@ export async function untilServed(
   const ended = Promise.race(
     [asked.server, asked.simulator].flatMap((program) => (program ? [failAtEnd(program)] : [])),
   );
-  ended.catch(() => {}); // one may end later, when nobody waits
+  ended.catch(() => {}); // one may end later, when nothing awaits it
   let complaint = '';
   while (Date.now() < deadlineMs) {
     const counts = Promise.all([countItems(kubectl, 'nodes'), countItems(kubectl, 'pods')]);
@@ -55,7 +55,7 @@ async function failAtEnd(program: SpawnedProgram): Promise<never> {
   throw new Error(`Cannot wait for metrics: ${program.name} has ended; its last words were:\n${lastWords}`);
 }
 
-/** How many items a list of metrics has, or what kubectl complained of. */
+/** Number of items in a list of metrics, or kubectl's error message. */
 async function countItems(kubectl: Kubectl, resource: 'nodes' | 'pods'): Promise<number | string> {
   const list = ['get', '--raw', `/apis/metrics.k8s.io/v1beta1/${resource}`];
   const { stdout, stderr, exitStatus } = await kubectl.run(list);

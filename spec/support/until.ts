@@ -2,9 +2,9 @@ import type { ManualClock } from './manual-clock.ts';
 import { Patience } from './patience.ts';
 
 /**
- * Lets sockets proceed, while the manual clock stands still, until the condition holds.
+ * Yields to sockets, without advancing the clock, until the condition holds.
  *
- * @throws when it never does, so that a broken spec ends
+ * @throws if it never does, so that a broken spec ends
  */
 export async function until(clock: ManualClock, condition: () => boolean): Promise<void> {
   const patience = new Patience();

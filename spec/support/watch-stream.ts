@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 
-/** One event, as JSON has it. */
+/** One event in JSON. */
 export interface ReceivedEvent {
   readonly type: string;
   readonly object: {
@@ -43,7 +43,7 @@ export class WatchStream implements AsyncDisposable {
     response.once('error', end);
   }
 
-  /** Asks, and waits until the server has responded that the stream begins. */
+  /** Sends a request and waits for the head of the response. */
   static async open(port: number, path: string, headers: Record<string, string> = {}): Promise<WatchStream> {
     const asked = request({
       host: '127.0.0.1',
@@ -53,13 +53,13 @@ export class WatchStream implements AsyncDisposable {
       agent: false,
       rejectUnauthorized: false,
     });
-    asked.on('error', () => {}); // told by the response
+    asked.on('error', () => {}); // reported by the response
     asked.end();
     const [response] = await once(asked, 'response');
     return new WatchStream(response);
   }
 
-  /** The next events, so many of them; fewer when the stream ends first. */
+  /** The next `count` events; fewer if the stream ends first. */
   async take(count: number): Promise<readonly ReceivedEvent[]> {
     while (this.#lines.length < count && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ export class WatchStream implements AsyncDisposable {
     return this.#lines.splice(0, count).map((line) => JSON.parse(line) as ReceivedEvent);
   }
 
-  /** Waits for the end, and says what came before it. */
+  /** Waits for the end and returns the events before it. */
   async remaining(): Promise<readonly ReceivedEvent[]> {
     return await this.take(Number.POSITIVE_INFINITY);
   }

@@ -14,26 +14,26 @@ import { type MetricsApis, startMetricsApis } from './metrics-apis.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { type SimulatedApiServer, startSimulatedApiServer } from './simulated-api-server.ts';
 
-/** An autoscaler that runs everything it has, in a simulated cluster on a manual clock, and who may look at it. */
+/** An autoscaler with all subsystems, in a simulated cluster on a manual clock, and a user who may view it. */
 export interface WatchedAutoscaler extends AsyncDisposable {
   readonly origin: string;
   readonly clock: ManualClock;
   readonly server: SimulatedApiServer;
   readonly metrics: MetricsApis;
-  /** What an HTTP source of numbers says, by paths; 503 for others. */
+  /** The response of an HTTP source by path; 503 for other paths. */
   readonly source: Map<string, number>;
   readonly sourceUrl: string;
   create(path: string, body: object): Promise<void>;
   deployment(name: string, replicas: number): Promise<void>;
-  /** As who may look, unless another token is given. */
+  /** Sends a request, by default as a user who may view the pages. */
   get(path: string, token?: string | undefined): Promise<HttpsResponse>;
-  /** Lets time pass by seconds, with all that happens at each of them. */
+  /** Advances the clock by seconds and runs all that is due in each. */
   elapse(seconds: number): Promise<void>;
 }
 
-/** Somebody who may look at `/ui` and `/debug/`. */
+/** Token of a user who may view `/ui` and `/debug/`. */
 export const VIEWER_TOKEN = 'viewer-token';
-/** Somebody who may look at nothing. */
+/** Token of a user without permissions. */
 export const STRANGER_TOKEN = 'stranger-token';
 
 const CRDS = [
@@ -44,7 +44,7 @@ const CRDS = [
 ];
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 
-/** Starts it; `await using` it. */
+/** Starts all of them; use with `await using`. */
 export async function startWatchedAutoscaler(flags: readonly string[] = []): Promise<WatchedAutoscaler> {
   await using starting = new AsyncDisposableStack();
   const definitions = CRDS.map((name) => readDefinition(name));

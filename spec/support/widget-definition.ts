@@ -1,6 +1,6 @@
 import type { NewObject } from '#simulator/objects/kubernetes-object.ts';
 
-/** A CustomResourceDefinition with everything that the simulator serves of one: `widgets.example.com`. */
+/** A CustomResourceDefinition with every feature that the simulator serves: `widgets.example.com`. */
 export const WIDGETS: NewObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -15,7 +15,7 @@ import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 const authority = new TestAuthority('users');
 const other = new TestAuthority('others');
 
-/** Follows what a cluster tells, which the spec changes. */
+/** Watches the cluster's config map, which the spec changes. */
 async function follow() {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startLiveApiServer());
@@ -47,7 +47,7 @@ describe('ClusterAuthenticationConfig', () => {
     const broken = { 'client-ca-file': 'none' };
     followed.tell(broken);
     await eventually(() => followed.reasons().length > 0);
-    followed.tell({ 'requestheader-allowed-names': '["a"]' }); // the rest is as broken as before
+    followed.tell({ 'requestheader-allowed-names': '["a"]' }); // the rest is as invalid as before
     await eventually(() => followed.config.frontProxy?.allowedNames[0] === 'a');
     expect(followed.reasons()).to.have.length(1);
     const before = followed.config.clientAuthorities;

@@ -26,7 +26,7 @@ const returning =
   () =>
     new Error(reason);
 
-/** Whom some methods take a caller for, and the reasons of a refusal. */
+/** The user that some methods identify, and the reasons of a rejection. */
 async function outcomeOf(...methods: readonly AuthenticationMethod[]) {
   const refusals: unknown[] = [];
   const user = await unionAuthenticator(methods, (reasons) => refusals.push(...reasons))(credentials);

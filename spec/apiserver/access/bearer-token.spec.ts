@@ -6,10 +6,10 @@ import type { User } from '#lib/apiserver/http/api-context.ts';
 
 const ALICE: User = { name: 'alice', uid: '', groups: [], extra: {} };
 
-/** Whom a header is taken for, by a reviewer who knows one token. */
+/** The user of a header, by a reviewer that accepts one token. */
 async function userOf(authorization: string | undefined): Promise<Identification> {
   const method = bearerTokenAuthenticator(async (token) => (token === 'good' ? ALICE : undefined));
-  const socket = {} as TLSSocket; // not looked at
+  const socket = {} as TLSSocket; // unused
   return await method({ headers: { authorization }, rawHeaders: [], socket });
 }
 

@@ -22,6 +22,6 @@ describe('parseCaBundle', () => {
       expect(() => parseCaBundle(both.slice(0, end)), `cut off at ${end}`).to.throw('1 of 2 are truncated');
     const withoutItsEnd = one.replace(/-----END.*/, '');
     expect(() => parseCaBundle(withoutItsEnd + other)).to.throw('1 of 2 are truncated');
-    expect(parseCaBundle(one.trim() + other).certificates).to.have.length(2); // all that there is, nonetheless
+    expect(parseCaBundle(one.trim() + other).certificates).to.have.length(2); // all of them nonetheless
   });
 });

@@ -25,7 +25,7 @@ describe('constraintsOf', () => {
     });
   });
 
-  // OpenSSL takes all of these, and none of them has to be signed by anybody.
+  // OpenSSL accepts all of these, and none of them needs a valid signature.
   for (const [what, raw, complaint] of [
     ['an identifier of ten thousand parts', usage(Buffer.alloc(10_000, 0x2a)), 'more than 1024 bytes'],
     ['one of some hundreds', usage(Buffer.alloc(500, 0x2a)), 'an object identifier of more than 64 bytes'],
@@ -42,7 +42,7 @@ describe('constraintsOf', () => {
     });
   }
 
-  it('does not look into extensions that it does not understand', () => {
+  it('ignores the content of unknown extensions', () => {
     const nested = Array.from({ length: 3_000 }).reduce(
       (inner: Uint8Array) => der(octets, inner),
       Buffer.alloc(0),

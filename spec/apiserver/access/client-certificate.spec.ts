@@ -55,7 +55,7 @@ describe('peerChainOf', () => {
     const chain = chainOf(connection.socket);
     expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined);
     expect(chain.errorBy(ofFrontProxy, Date.now())?.message).to.contain('signed by unknown authority');
-    expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined); // the one before changed nothing
+    expect(chain.errorBy(ofUsers, Date.now())).to.equal(undefined); // the previous one changed nothing
   });
 
   it('uses the intermediates that the client sent, at every request', async () => {
@@ -65,7 +65,7 @@ describe('peerChainOf', () => {
     expect(chainOf(connection.socket).errorBy(parseCaBundle(users.pem), Date.now())).to.equal(undefined);
   });
 
-  it('reads ten certificates of what the client sent, and no more', async () => {
+  it("reads at most ten certificates of a client's chain", async () => {
     for (const [intermediates, error] of [
       [9, undefined],
       [10, 'signed by unknown authority'],
@@ -91,7 +91,7 @@ describe('peerChainOf', () => {
     expect(chain.errorBy(ofUsers, Date.now() + 1_000)).to.equal(undefined);
   });
 
-  it('does not look at a chain again for ten seconds that was not good', async () => {
+  it('does not verify an invalid chain again for ten seconds', async () => {
     const [nowMs, notBefore] = [Date.now(), new Date(Date.now() + 5_000)];
     await using connection = await shake(
       users.leaf({ validity: { notBefore, notAfter: new Date(nowMs + HOUR_MS) } }),
@@ -114,7 +114,7 @@ describe('peerChainOf', () => {
     return chain;
   }
 
-  /** The server's end of a connection on which a client shows what it has. */
+  /** The server's end of a connection whose client sends these certificates. */
   async function shake(shown: {
     readonly cert?: string;
     readonly key?: string;
@@ -123,7 +123,7 @@ describe('peerChainOf', () => {
     const server = createServer({ ...own, requestCert: true, rejectUnauthorized: false });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port } = server.address() as AddressInfo; // a port's, for no pipe was asked for
+    const { port } = server.address() as AddressInfo; // of a port, since the server does not listen on a pipe
     const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...shown });
     const [socket] = await once(server, 'secureConnection');
     return {

@@ -16,14 +16,14 @@ import { FakeMetricsSource, liveNode, nodeUsage, snapshotOf } from '#spec/suppor
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 import { until } from '#spec/support/until.ts';
 
-/** Whom a server takes a caller for; each may do all that those before may, but the first gets in nowhere. */
+/** Levels of access that a server grants to a caller, each with the permissions of those before it; the first is rejected. */
 const STANDINGS = ['refused', 'anonymous', 'authenticated', 'viewer', 'administrator'] as const;
 type Standing = (typeof STANDINGS)[number];
 
 interface PathCase {
   readonly path: string;
   readonly method?: string;
-  /** The least standing that RBAC, or the list of paths that need none, lets pass. */
+  /** The lowest level that RBAC, or the list of paths without access control, permits. */
   readonly from: Standing;
   readonly status: number;
 }
@@ -57,7 +57,7 @@ const PATHS: readonly PathCase[] = [
 interface Caller {
   readonly title: string;
   readonly standing: Standing;
-  /** What is shown to a server of the cluster. */
+  /** The credentials that are sent to a server of the cluster. */
   readonly shows: (issuers: Issuers) => Shown;
 }
 
@@ -67,10 +67,10 @@ interface Shown {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-/** Who makes credentials that the server's cluster takes, and who makes others. */
+/** Issuers of credentials that the server's cluster accepts, and of others. */
 interface Issuers {
   readonly users: TestAuthority;
-  /** Below the users' authority. */
+  /** Issued by the users' authority. */
   readonly intermediate: TestAuthority;
   readonly frontProxy: TestAuthority;
   readonly stranger: TestAuthority;
@@ -381,7 +381,7 @@ describe('startDelegatedAccess', () => {
       Promise.all([requestHttp1, requestHttp2].map((one) => one({ port: access.port, path, ...shown })));
     expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]);
     await access.cluster.apiServer[Symbol.asyncDispose]();
-    expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]); // remembered
+    expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]); // cached
     await access.clock.advance(10_000);
     for (const path of [NODES, '/metrics', '/nowhere']) {
       for (const response of await ask(path, viewer)) {
@@ -408,11 +408,11 @@ describe('startDelegatedAccess', () => {
         agent: kept.agent,
         rejectUnauthorized: false,
       });
-      outgoing.on('error', () => {}); // it leaves on purpose
+      outgoing.on('error', () => {}); // it disconnects on purpose
       outgoing.end();
       await eventually(() => clock.sleeperCount === before + 2); // the deadlines of request and review
       outgoing.destroy();
-      await eventually(() => clock.sleeperCount === before + 1); // the request is over
+      await eventually(() => clock.sleeperCount === before + 1); // the request has ended
       await clock.advance(10_000);
       await eventually(() => clock.sleeperCount === before);
     }
@@ -431,7 +431,7 @@ describe('startDelegatedAccess', () => {
     await using access = await startAccessCluster();
     believe(access, issuers, []);
     await untilBelieved(access, issuers);
-    const { length: before } = access.logger.lines; // while it was not believed yet
+    const { length: before } = access.logger.lines; // while it was not trusted yet
     const refused = { ...issuers.stranger.leaf(named('root')), ...bearer('bad') };
     expect((await requestHttp1({ port: access.port, path: '/version', ...refused })).status).to.equal(401);
     const unknown = 'certificate signed by unknown authority';
@@ -488,7 +488,7 @@ function caller(title: string, standing: Standing, shows: Caller['shows']): Call
   return { title, standing, shows };
 }
 
-/** One connection for all requests. */
+/** An agent that uses one connection for all requests. */
 function keptAlive(): Disposable & { readonly agent: Agent; readonly connectionCount: number } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let connectionCount = 0;
@@ -521,7 +521,7 @@ function createIssuers(): Issuers {
   };
 }
 
-/** Makes the cluster believe these issuers, and gives permissions to its viewers. */
+/** Makes the cluster trust these issuers, and grants permissions to its viewers. */
 function believe(access: AccessCluster, issuers: Issuers, allowedNames: readonly string[]): void {
   access.configure({
     'client-ca-file': issuers.users.pem,

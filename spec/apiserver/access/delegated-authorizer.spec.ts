@@ -52,7 +52,7 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(4);
   });
 
-  it('remembers refusals for a time of their own', async () => {
+  it('caches refusals for a separate time', async () => {
     const { reviews, ask } = setUp({ allowed: false });
     await ask(NODES);
     await reviews.clock.advance(4_999);
@@ -63,7 +63,7 @@ describe('delegatedAuthorizer', () => {
     expect(reviews.asked).to.have.length(2);
   });
 
-  it('does not remember requests that are very long', async () => {
+  it('does not cache very long requests', async () => {
     const { reviews, ask } = setUp({ allowed: true });
     const path = `/${'x'.repeat(10_000)}`;
     await ask(path);
@@ -72,7 +72,7 @@ describe('delegatedAuthorizer', () => {
   });
 
   it('caches decisions up to the maximum length of paths, resources and selectors', async () => {
-    const others = `${NODES}/metrics.k8s.iov1beta1nodes`.length; // a name is in the path and for itself
+    const others = `${NODES}/metrics.k8s.iov1beta1nodes`.length; // a name counts in the path and by itself
     for (const [path, asked] of [
       [`/${'x'.repeat(10_000 - '/get'.length)}`, 1],
       [`/${'x'.repeat(10_001 - '/get'.length)}`, 2],
@@ -89,7 +89,7 @@ describe('delegatedAuthorizer', () => {
     const selecting = `${NODES}?labelSelector=a&fieldSelector=metadata.namespace%3D${'n'.repeat(10_000)}`;
     await ask(selecting);
     await ask(selecting);
-    expect(reviews.asked).to.have.length(3); // everything once, and the selection each time
+    expect(reviews.asked).to.have.length(3); // all objects once, and the selection each time
   });
 
   it('counts both selectors of a request together', async () => {
@@ -150,7 +150,7 @@ describe('delegatedAuthorizer', () => {
     expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
     expect((await ask(`${NODES}?labelSelector=app%3Db`)).isAllowed).to.equal(false);
     expect((await ask(NODES)).isAllowed).to.equal(false);
-    expect(reviews.asked).to.have.length(3); // everything, and each selection
+    expect(reviews.asked).to.have.length(3); // all objects, and each selection
   });
 
   it('uses a cached decision about a selection, although that about everything has expired and the API server is unavailable', async () => {

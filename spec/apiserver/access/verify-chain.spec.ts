@@ -80,7 +80,7 @@ describe('verifyChain', () => {
       expect(verifyBy(root(), leaf + middle({ basicConstraints: { cA: true } }))).not.to.throw();
     });
 
-    it('refuses what a certificate that is no authority has signed, whatever its key may be used for', () => {
+    it('rejects certificates whose issuer is not an authority, for any key usage of the issuer', () => {
       for (const basicConstraints of [{ cA: false }, undefined]) {
         for (const keyUsage of [undefined, KeyUsageFlags.digitalSignature, KeyUsageFlags.keyCertSign]) {
           const pem =
@@ -226,7 +226,7 @@ function floorToSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-/** The keys, as PEM, by which signatures are checked while a chain is refused. */
+/** The keys, as PEM, that verify signatures while a chain is rejected. */
 function keysAsked(refuse: () => void): readonly string[] {
   const { verify } = X509Certificate.prototype;
   const keys: string[] = [];

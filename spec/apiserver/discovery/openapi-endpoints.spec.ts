@@ -125,7 +125,7 @@ describe('the endpoints of descriptions', () => {
   }
 });
 
-/** The names that references lead to and that are not known. */
+/** The names of references to missing definitions. */
 function missing(json: string, root: string, known: readonly string[]): readonly string[] {
   return [...json.matchAll(/"\$ref":"([^"]+)"/g)]
     .map(([, reference = '']) => reference)

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { GrowingBuffer, ProtobufWriter, spareBuffer } from '#lib/apiserver/encoding/protobuf-writer.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
 
-/** A field of a message: a text, a number, or a message in turn. */
+/** A field of a message: a text, a number, or a nested message. */
 type Field = readonly [number, string | number | readonly Field[]];
 
 const fields: fc.Arbitrary<readonly Field[]> = fc.letrec<{ message: readonly Field[] }>((tie) => ({
@@ -106,7 +106,7 @@ describe('GrowingBuffer', () => {
 
 describe('spareBuffer', () => {
   beforeEach(() => {
-    spareBuffer(); // what others have released
+    spareBuffer(); // released by other users
   });
 
   it('never returns one buffer to two writers, and reuses the largest released one', () => {

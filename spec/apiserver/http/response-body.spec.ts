@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { gzip, sentBody } from '#lib/apiserver/http/response-body.ts';
 
-/** More than is compressed at once, and no shorter when it is. */
+/** Exceeds the size that is compressed at once, and compression does not shorten it. */
 const incompressible = randomBytes(600_000);
 const texts = fc.oneof(
   fc.string().map((text) => Buffer.from(text)),

@@ -71,7 +71,7 @@ describe('accountResponse', () => {
   });
 });
 
-/** What is handed to sockets, and not yet taken, of each response over HTTP/1.1. */
+/** The unsent bytes in the socket buffers of each response over HTTP/1.1. */
 function unsentBytes(): Disposable & { all(): readonly number[] } {
   const sent: { readonly response: ServerResponse; readonly socket: Socket }[] = [];
   const note = (message: unknown) => sent.push(message as (typeof sent)[number]); // as Node documents it
@@ -123,7 +123,7 @@ async function setUp(maxBufferedBytes = 4 * MIB) {
     async neglectHttp1(accept: string): Promise<void> {
       const headers = { accept, authorization: 'Bearer mallory' };
       const outgoing = request({ port, path, headers, agent: false, rejectUnauthorized: false });
-      outgoing.on('error', () => {}); // cut off
+      outgoing.on('error', () => {}); // aborted
       outgoing.end();
       open.push(outgoing);
       await new Promise((resolve) => outgoing.once('response', resolve));

@@ -65,7 +65,7 @@ describe('limitInFlight', () => {
     expect((await list()).status).to.equal(429);
     asked = Promise.withResolvers();
     const second = list({ authorization: 'Bearer admin' });
-    await asked.promise; // the first is still under way
+    await asked.promise; // the first is still in progress
     mayRespond.resolve([]);
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
   });

@@ -29,7 +29,7 @@ describe('readRequest', () => {
       `/apis/external.metrics.k8s.io/v1beta1/namespaces/team-${index % 50}/s${index % 2}-queue`;
     const cycle = () =>
       Array.from({ length: 4000 }, (_, index) => read(pathOf(index), `labelSelector=name%3Dweb-${index}`));
-    cycle(); // what others asked for may be forgotten in between
+    cycle(); // cached values of other requests may be evicted meanwhile
     const [first, second] = [cycle(), cycle()];
     for (const [index, state] of second.entries()) {
       expect(state.query).to.equal(first[index]?.query);
@@ -58,7 +58,7 @@ describe('readRequest', () => {
 
 const KIB = 1024;
 
-/** Of a client that sends longer headers than Node's does by default. */
+/** Options of a client that sends longer headers than Node's does by default. */
 const GENEROUS = { rejectUnauthorized: false, maxSendHeaderBlockLength: 1024 * KIB };
 
 describe('limitHeaders', () => {
@@ -201,7 +201,7 @@ describe('limitHeaders', () => {
     expect(user.groups).to.deep.equal(groups);
   });
 
-  it('counts what it refuses', async () => {
+  it('counts rejected requests', async () => {
     expect(await registry.metrics()).to.match(/refused_requests_total\{reason="headers_too_large"\} [1-9]/);
   });
 });
@@ -212,7 +212,7 @@ function numbered(count: number, name: string): string[] {
 
 const [HEADERS, SETTINGS] = [1, 4];
 
-/** Asks for /version with headers in one frame, longer than Node's own client makes any. @returns the status */
+/** Requests /version with headers in one frame, longer than Node's own client permits. @returns the status */
 async function askInOneFrame(port: number, headers: readonly (readonly [string, string])[]): Promise<number> {
   const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
   await once(socket, 'secureConnect');
@@ -229,11 +229,11 @@ async function askInOneFrame(port: number, headers: readonly (readonly [string, 
   for await (const chunk of socket) {
     received = Buffer.concat([received, chunk]);
     if (!hasAsked && firstPayload(received, SETTINGS)) {
-      hasAsked = true; // what the server allows holds once that is acknowledged
+      hasAsked = true; // the server's settings apply once they are acknowledged
       socket.write(Buffer.concat([frame(SETTINGS, 0x1, 0, Buffer.alloc(0)), frame(HEADERS, 0x5, 1, block)]));
     }
     const payload = firstPayload(received, HEADERS);
-    if (payload) return payload[0] === 0x88 ? 200 : 0; // the index of :status 200, which comes first
+    if (payload) return payload[0] === 0x88 ? 200 : 0; // the index of :status 200, which is the first header
   }
   return 0; // closed without headers
 }

@@ -38,7 +38,7 @@ const BROKEN = new MessageType<Thing>({
   },
 });
 
-/** Has a value that nobody foresaw. */
+/** Has a value that the encoder does not support. */
 class BrokenThing extends Thing {
   override get contentType(): typeof BROKEN {
     return BROKEN;

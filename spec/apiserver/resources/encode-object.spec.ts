@@ -14,7 +14,7 @@ import { Thing } from '#spec/support/served-things.ts';
 const TYPE = { kind: 'Thing', apiVersion: 'lab.example/v1' };
 
 const texts = fc.oneof(trickyTexts, fc.stringMatching(/^[a-z./-]{1,8}$/));
-/** JavaScript puts keys that are whole numbers first, whatever is said. */
+/** JavaScript puts integer keys first, in any object. */
 const keys = texts.filter((key) => !/^\d+$/.test(key));
 const labels = fc.dictionary(keys, texts);
 const things = fc

@@ -39,13 +39,13 @@ describe('buildMatcher', () => {
     expect(wanted('labelSelector=app%3Dweb&fieldSelector=metadata.namespace%3Dn')).to.deep.equal(['a', 'b']);
   });
 
-  it('remembers no response for other labels', () => {
+  it('caches no response for other labels', () => {
     expect(wanted('labelSelector=app+in+(db)')).to.deep.equal(['c']);
   });
 });
 
 describe('parseContinueToken', () => {
-  it('reads what was written, and tokens can stand in an address', () => {
+  it('reads its own tokens, which need no escaping in a URL', () => {
     const part = fc.stringMatching(/^[a-z0-9.-]{1,20}$/);
     fc.assert(
       fc.property(fc.option(part, { nil: '' }), part, (namespace, name) => {
@@ -155,7 +155,7 @@ describe('cutPage', () => {
   });
 });
 
-/** Every page, each asked for with the token of the one before. */
+/** Every page, each requested with the token of the previous one. */
 function pagesOf(all: () => readonly Thing[], limit: number): readonly Page[] {
   const pages: Page[] = [];
   let token: string | undefined = '';
@@ -179,7 +179,7 @@ function keysOf({ selection }: Page): readonly string[] {
 }
 
 function keyOf({ namespace, name }: ServedObject): string {
-  return `${namespace} ${name}`; // a space sorts before everything that names have
+  return `${namespace} ${name}`; // a space sorts before all characters of names
 }
 
 function inOrder(a: string, b: string): number {

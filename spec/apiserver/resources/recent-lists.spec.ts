@@ -10,7 +10,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 
 const REMEMBER_MS = 20_000;
-/** The fewest that are encoded ahead. */
+/** The minimum number of objects that are encoded ahead. */
 const LONG = 500;
 
 describe('RecentLists', () => {
@@ -23,7 +23,7 @@ describe('RecentLists', () => {
     encoded = 0;
   });
 
-  /** One that counts how often it is encoded. */
+  /** Counts how often it is encoded. */
   class CountedThing extends Thing {
     override get content(): Thing {
       encoded++;
@@ -40,7 +40,7 @@ describe('RecentLists', () => {
       { format, isPretty: false, conversion: undefined },
       { query: new URLSearchParams(), signal: () => AbortSignal.abort(), slices: new TimeSlices() },
     );
-  /** Asks for all things as a request does. */
+  /** Lists all things. */
   async function ask(block: ObjectBlock, changes: Partial<ListedObjects> = {}): Promise<ResponseBody> {
     const { format = 'json', namespace } = changes;
     const body = await bodyOf(block, format);
@@ -64,7 +64,7 @@ describe('RecentLists', () => {
     await ask(next);
     expect(encoded).to.equal(LONG);
     await ask(next, { format: 'protobuf' });
-    expect(encoded).to.equal(2 * LONG); // nobody has asked for that before
+    expect(encoded).to.equal(2 * LONG); // no request before that
   });
 
   it('encodes nothing without requests', async () => {
@@ -99,7 +99,7 @@ describe('RecentLists', () => {
     expect(recent.isEmpty).to.equal(false);
   });
 
-  it('compresses ahead what was sent compressed, and nothing else', async () => {
+  it('compresses ahead only lists that were sent compressed', async () => {
     for (const isCompressed of [false, true]) {
       const { gzipped } = await ask(blockOf(LONG));
       if (isCompressed) await gzipped?.();
@@ -109,7 +109,7 @@ describe('RecentLists', () => {
       const compressing = (await bodyOf(next)).gzipped?.().then(() => {
         isReady = true;
       });
-      for (let microtask = 0; microtask < 10; microtask++) await undefined; // no compressor is as quick
+      for (let microtask = 0; microtask < 10; microtask++) await undefined; // any compressor takes longer
       expect(isReady).to.equal(isCompressed);
       await compressing;
     }
@@ -151,7 +151,7 @@ describe('RecentLists', () => {
     expect(listed).to.deep.equal(['b']);
   });
 
-  it('remembers no more than a number of lists, the latest', async () => {
+  it('caches only the latest lists, up to a limit', async () => {
     const block = blockOf(LONG);
     for (let index = 0; index < 513; index++) await ask(block, { namespace: `n-${index}` });
     const listed: unknown[] = [];

@@ -108,7 +108,7 @@ const selector = fc
   .map((requirements) => parseLabelSelector(requirements.join(',')));
 
 describe('positionsByLabel', () => {
-  it('leaves a selection what it is', () => {
+  it('leaves a selection unchanged', () => {
     fc.assert(
       fc.property(block, selector, (things, labelSelector) => {
         const isWanted = ({ labels: own }: Pick<Thing, 'labels'>) => labelSelector.matches(own);

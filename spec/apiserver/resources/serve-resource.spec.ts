@@ -77,7 +77,7 @@ describe('serveList', () => {
     ['the Accept header', 'watch=1', 406],
   ];
   for (const [what, query, status] of refusals) {
-    it(`refuses ${what} before whatever else is wrong, with ${status}`, async () => {
+    it(`rejects ${what} before any other fault, with ${status}`, async () => {
       expect((await ask(query, unknownKind)).status).to.equal(status);
     });
   }
@@ -186,7 +186,7 @@ describe('serveList', () => {
   }
 });
 
-/** 499 requirements that nothing fails. */
+/** 499 requirements that every object meets. */
 function numbered(requirement: string): string {
   return Array.from({ length: 499 }, (_, index) => `${requirement}${index}`).join(',');
 }

@@ -37,7 +37,7 @@ describe('WatchServer', () => {
   it('sends a slow watcher the changes since its last event, not all intermediate ones', async () => {
     things.publish(many(20_000, 0));
     await using stream = await open();
-    stream.response.pause(); // takes what its socket's buffers hold, and no more
+    stream.response.pause(); // reads only into the socket's buffers
     for (let size = 1; size <= 5; size++) {
       things.publish(many(20_000, size));
       await clock.advance(0);
@@ -55,7 +55,7 @@ describe('WatchServer', () => {
     await using stream = await open();
     stream.response.pause();
     const closed = new Promise((resolve) => stream.response.once('close', resolve));
-    while (clock.sleeperCount < 2) await new Promise((resolve) => setImmediate(resolve)); // its time, and the stall
+    while (clock.sleeperCount < 2) await new Promise((resolve) => setImmediate(resolve)); // the watch timeout, and the stall timeout
     await clock.advance(60_000);
     stream.response.resume();
     await closed;
@@ -81,7 +81,7 @@ describe('WatchServer', () => {
     const resources = [thingsResource(() => things.current(), { watch: things })];
     const draining = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
-      clock: new ManualClock(), // the time to drain is never over
+      clock: new ManualClock(), // the drain never times out
       authenticator: async () => {
         asked.resolve();
         await mayRespond.promise;
@@ -142,7 +142,7 @@ function many(count: number, size: number): readonly Thing[] {
   );
 }
 
-/** Things of which every state is published at once. */
+/** Things of which every state is published immediately. */
 class FollowedThings implements Watchable<Thing> {
   #things: readonly Thing[] = [];
   #version = 0;

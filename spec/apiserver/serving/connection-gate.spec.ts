@@ -20,7 +20,7 @@ describe('ConnectionGate', () => {
     await server.stall(3_000, '127.0.0.2');
     await eventually(async () => (await server.handshakes()) === 128);
     await eventually(async () => (await server.refused('connections')) === 1_000);
-    await eventually(async () => (await server.connections()) === 2_000); // those that are refused have closed
+    await eventually(async () => (await server.connections()) === 2_000); // rejected ones have closed
     expect(await server.ask('127.0.0.3')).to.equal(200);
     expect(await server.handshakes()).to.be.within(126, 128);
   });
@@ -53,7 +53,7 @@ describe('ConnectionGate', () => {
     await using server = await setUp({ handshakes: 0, connections: 100 });
     const [socket] = await server.stall(1, '127.0.0.2');
     await eventually(async () => (await server.connections()) === 1);
-    socket?.resetAndDestroy(); // an error that nobody listens to ends a process, and this spec
+    socket?.resetAndDestroy(); // an error without a listener would end this process
     await eventually(async () => (await server.connections()) === 0);
   });
 
@@ -153,11 +153,11 @@ async function setUp(connectionLimits?: ConnectionLimits) {
     handshakes: () => metric('apiserver_tls_handshakes'),
     connections: () => metric('apiserver_open_connections'),
     refused: (reason: string) => metric(`apiserver_refused_requests_total{reason="${reason}"}`),
-    /** Opens connections that say hello, and no more. */
+    /** Opens connections that send only a ClientHello. */
     stall: async (count: number, localAddress: string) => {
       const opened = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1', localAddress }));
       for (const socket of opened) {
-        socket.on('error', () => {}); // cut off
+        socket.on('error', () => {}); // aborted
         socket.resume();
         socket.once('connect', () => socket.write(hello));
       }
@@ -188,7 +188,7 @@ async function setUp(connectionLimits?: ConnectionLimits) {
   };
 }
 
-/** What a TLS client begins with. */
+/** The first message of a TLS client. */
 async function clientHello(): Promise<Buffer> {
   const hello = Promise.withResolvers<Buffer>();
   const wire = new Duplex({

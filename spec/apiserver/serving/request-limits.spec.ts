@@ -60,7 +60,7 @@ describe('refuseMalformed', () => {
   });
 });
 
-/** So many begin in one time slice. */
+/** Maximum number of requests that begin in one time slice. */
 const MOST = 16;
 
 describe('RequestPacer', () => {
@@ -75,7 +75,7 @@ describe('RequestPacer', () => {
   });
 
   it('begins those that wait though nothing else happens', async () => {
-    // A process ends once nothing that it waits for can happen any more.
+    // A process ends when no pending event can resolve what it awaits.
     const program = `
       import { RequestPacer } from '#lib/apiserver/serving/request-limits.ts';
       const pacer = new RequestPacer();
@@ -124,7 +124,7 @@ describe('RequestPacer', () => {
   });
 });
 
-/** Requests are named by their address, which is one letter, and a number. */
+/** The name of a request is its address, a letter, with a number. */
 function setUp() {
   const pacer = new RequestPacer();
   const begun: string[] = [];

@@ -6,7 +6,7 @@ import { listen } from '#lib/apiserver/serving/secure-server.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
-/** What a server takes up of the protocols that a client offers. */
+/** The protocol that a server selects from those that a client offers. */
 async function protocolOf(port: number, ...offered: readonly string[]): Promise<string | false | null> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: [...offered] });
   await once(socket, 'secureConnect');

@@ -28,7 +28,7 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
 const NOW_MS = Date.now();
 
-/** The server's certificate and that of the authority which signed it. */
+/** The server's certificate and that of its issuer. */
 function chainOf(pem: string): readonly X509Certificate[] {
   return (pem.match(/-----BEGIN.*?END CERTIFICATE-----/gs) ?? []).map((each) => new X509Certificate(each));
 }
@@ -127,7 +127,7 @@ describe('loadOrMakeCertificate', () => {
       expect(await place.open()).to.deep.equal(made);
     });
 
-    it(`serves with no pair of which ${name} is a symbolic link, though what it leads to fits`, async () => {
+    it(`uses no pair whose ${name} is a symbolic link, even to a matching file`, async () => {
       await using place = await setUp();
       const planted = await place.make();
       await place.keep(planted);
@@ -138,7 +138,7 @@ describe('loadOrMakeCertificate', () => {
       await place.remakes(planted, 'is a symbolic link');
     });
 
-    it(`serves with no pair of which ${name} has another name`, async () => {
+    it(`uses no pair whose ${name} has another name`, async () => {
       await using place = await setUp();
       const planted = await place.make();
       await place.keep(planted);
@@ -146,7 +146,7 @@ describe('loadOrMakeCertificate', () => {
       await place.remakes(planted, 'has other hard links');
     });
 
-    it(`serves with no pair of which ${name} is writable by other users`, async () => {
+    it(`uses no pair whose ${name} is writable by other users`, async () => {
       await using place = await setUp();
       const planted = await place.make();
       await place.keep(planted);
@@ -154,8 +154,8 @@ describe('loadOrMakeCertificate', () => {
       await place.remakes(planted, 'by other users');
     });
 
-    it(`serves with no pair of which ${name} belongs to another user`, async function () {
-      if (userInfo().uid !== 0) this.skip(); // nobody else may give files away
+    it(`uses no pair whose ${name} belongs to another user`, async function () {
+      if (userInfo().uid !== 0) this.skip(); // only root may change the owner of files
       await using place = await setUp();
       const planted = await place.make();
       await place.keep(planted);
@@ -221,7 +221,7 @@ async function setUp(below = '.') {
     remove: async (name: string) => {
       await rm(join(certDir, name));
     },
-    /** Expects that another pair is made, because of something that the log tells. */
+    /** Expects that another pair is created, for a reason that is logged. */
     remakes: async (planted: { readonly cert: string; readonly key: string }, because: string) => {
       const made = await open();
       expect(made.cert).not.to.equal(planted.cert);

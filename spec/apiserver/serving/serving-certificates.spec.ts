@@ -182,7 +182,7 @@ describe('TLS of a server', () => {
     it(`is of the chosen curves alone, by the numbers that Go calls them, in ${maxVersion}`, async () => {
       await using set = await setUp({ minVersion: 'TLSv1.2', cipherSuites: [], curves: ['24', '25'] });
       for (const [ecdhCurve, bits] of [
-        ['P-256:P-384', 384], // P-256 is the certificate's, which TLS 1.2 asks for, too
+        ['P-256:P-384', 384], // P-256 is the curve of the certificate, which TLS 1.2 requires, too
         ['X25519:P-256:P-521', 521],
       ] as const) {
         await using socket = await shakeHands(set.port, { maxVersion, ecdhCurve });
@@ -293,7 +293,7 @@ function serverLeaf(commonName: string, names: readonly string[] = []) {
   return authority.leaf({ subject: { commonName }, usages: ['serverAuth'], names });
 }
 
-/** The common name of the certificate that a server shows. */
+/** The common name of the certificate that a server sends. */
 async function nameShown(port: number, options: ConnectionOptions = {}): Promise<unknown> {
   await using socket = await shakeHands(port, options);
   return socket.tls.getPeerCertificate().subject.CN;

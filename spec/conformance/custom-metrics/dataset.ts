@@ -29,7 +29,7 @@ interface RecordedObject {
   readonly labels: Labels | null;
 }
 
-/** What the recorded server had to serve. */
+/** The objects and metrics of the recorded server. */
 interface Dataset {
   readonly objects: readonly RecordedObject[];
   readonly customMetrics: readonly (RecordedValue & { readonly resource: string; readonly name: string })[];
@@ -46,7 +46,7 @@ interface Dataset {
   }[];
 }
 
-/** Serves a recorded data set, as an adapter over a cluster with these objects would. */
+/** Serves a recorded data set, as an adapter in a cluster with these objects would. */
 export function readDataset(file: string): {
   readonly custom: CustomMetricsProvider;
   readonly external: ExternalMetricsProvider;
@@ -112,7 +112,7 @@ function isOf(
   return isSame && metricSelector.matches(value.labels ?? {});
 }
 
-/** By plural or singular, whatever the case, with the group or without. */
+/** By plural or singular, case-insensitive, with or without the group. */
 function resourceOf({ objects }: Dataset, { resource, name }: ObjectMetricQuery): string {
   const [plural = '', ...group] = resource.toLowerCase().split('.');
   const found = objects.find(({ resource: known, kind }) => {

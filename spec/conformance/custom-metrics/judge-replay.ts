@@ -6,16 +6,16 @@ import type { Replayed } from './replay-metrics.ts';
 export interface Judged {
   readonly name: string;
   readonly differs: readonly Aspect[];
-  /** In what the table of differences says that it does. */
+  /** The differences that the table documents. */
   readonly documented: readonly Aspect[];
 }
 
-/** Where the table is. */
+/** The page with the table. */
 export const METRICS_PAGE = 'docs/contributing/conformance-custom-metrics.md';
 
 const ASPECTS: readonly Aspect[] = ['status', 'headers', 'body'];
 
-/** Compares responses with the recorded ones, and differences with the documented ones. */
+/** Compares responses with the recorded ones, and their differences with the documented ones. */
 export function judgeReplay(replayed: readonly Replayed[]): readonly Judged[] {
   const differences = readDocumentedDifferences(METRICS_PAGE);
   return replayed.map(({ recording: { name }, ours, theirs }) => {

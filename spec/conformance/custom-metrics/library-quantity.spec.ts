@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { libraryQuantity } from './library-quantity.ts';
 
 describe('libraryQuantity', () => {
-  it('writes short numbers that seem to be canonical as they were read', () => {
+  it('writes short numbers that seem to be canonical unchanged', () => {
     for (const text of [
       '0',
       '+5',
@@ -20,7 +20,7 @@ describe('libraryQuantity', () => {
       expect(libraryQuantity(text)).to.equal(text);
   });
 
-  it('writes others with the greatest suffix that leaves a whole number', () => {
+  it('writes others with the greatest suffix that leaves an integer', () => {
     const written = {
       ...{
         '1000': '1k',
@@ -50,7 +50,7 @@ describe('libraryQuantity', () => {
       expect(libraryQuantity(text), text).to.equal(expected);
   });
 
-  it('bounds binary numbers alone', () => {
+  it('limits only binary numbers', () => {
     expect(libraryQuantity('8Ei')).to.equal('9223372036854775807');
     expect(libraryQuantity('-16Ei')).to.equal('-9223372036854775807');
     expect(libraryQuantity('12345678901234567890123')).to.equal('12345678901234567890123');

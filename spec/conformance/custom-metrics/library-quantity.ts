@@ -1,6 +1,6 @@
 const NANO = 9;
 const MAX_BINARY_NANOS = (2n ** 63n - 1n) * 10n ** 9n;
-/** As many digits are sure to fit into 64 bits. */
+/** This many digits always fit into 64 bits. */
 const FITTING_DIGITS = 18;
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
@@ -8,10 +8,10 @@ const QUANTITY =
   /^(?<sign>[+-]?)0*(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 /**
- * What Kubernetes' library writes for a quantity that it has read, which is not always the canonical form: a short number
- * that seems to be canonical is written as it was read (`+5`, `00012`, `1E6`), and decimal ones have no greatest value.
+ * The output of Kubernetes' library for a quantity that it has parsed, which is not always the canonical form: a short number
+ * that seems to be canonical keeps its spelling (`+5`, `00012`, `1E6`), and decimal ones have no maximum.
  *
- * @throws Error for what is no quantity
+ * @throws Error if the text is not a quantity
  */
 export function libraryQuantity(text: string): string {
   const groups = QUANTITY.exec(text)?.groups;
@@ -47,7 +47,7 @@ function seemsBinary(whole: string, fraction: string, power: number): boolean {
   return isShort && BigInt(whole) % 8n !== 0n;
 }
 
-/** Times a power of ten, rounded up. */
+/** Multiplies by a power of ten and rounds up. */
 function shifted(digits: bigint, power: number): bigint {
   if (power >= 0) return digits * 10n ** BigInt(power);
   const divisor = 10n ** BigInt(-power);

@@ -10,13 +10,13 @@ describe('the responses of a custom and external metrics API server', () => {
     judged = judgeReplay(await replayMetrics('spec/fixtures/custom-metrics'));
   });
 
-  it('are given here, too, but for documented differences', () => {
+  it('equal ours, except for documented differences', () => {
     expect(judged).to.have.length(382);
     for (const { name, differs, documented } of judged)
       expect([name, ...differs]).to.deep.equal([name, ...documented]);
   });
 
-  it('are all that the table of differences names', () => {
+  it('include every recording that the table of differences names', () => {
     const patterns = readDocumentedDifferences(METRICS_PAGE).flatMap(({ recordings }) => recordings);
     expect(patterns.filter((pattern) => !judged.some(({ name }) => isMeant(pattern, name)))).to.deep.equal(
       [],

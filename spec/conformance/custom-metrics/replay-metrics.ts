@@ -10,7 +10,7 @@ import { recordedUsers } from '../recorded-users.ts';
 import { type Recording, readRecordings } from '../recording.ts';
 import { readDataset } from './dataset.ts';
 
-/** A recording, and what is responded to its request here. */
+/** A recording, and our response to its request. */
 export interface Replayed {
   readonly recording: Recording;
   readonly ours: ComparableResponse;
@@ -23,9 +23,9 @@ const UNCACHED = 'no-cache, private';
 const GROUPS = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'];
 
 /**
- * Serves a folder's `dataset.json` and sends its `requests/` once more.
+ * Serves a folder's `dataset.json` and repeats its `requests/`.
  *
- * Those that went through kube-apiserver are sent as its aggregator sends them; what it added to a response is left out.
+ * Requests that went through kube-apiserver are sent as its aggregator sends them; headers that it added are omitted.
  */
 export async function replayMetrics(folder: string): Promise<readonly Replayed[]> {
   const { custom, external } = readDataset(join(folder, 'dataset.json'));
@@ -49,10 +49,10 @@ export async function replayMetrics(folder: string): Promise<readonly Replayed[]
   grantNarrow('get', 'custom.metrics.k8s.io', 'pods/http_requests');
   grantNarrow('list', 'external.metrics.k8s.io', 'queue_depth');
   const recorded = recordedUsers(server.cluster);
-  // Whose token it was is told by the front proxy here: the cluster has no such service account.
+  // The front proxy's headers name the token's user: the cluster has no such service account.
   const headers = { 'x-remote-user': NARROW, 'x-remote-group': 'system:serviceaccounts' };
   const users = new Map([...recorded, ['token', { ...recorded.get('proxy'), headers }]]);
-  // What went through kube-apiserver came from its aggregator, which tells who asked.
+  // Requests through kube-apiserver arrived from its aggregator, which sends the user in headers.
   const told = (name: string, group: string) => ({
     ...recorded.get('proxy'),
     headers: { 'x-remote-user': name, 'x-remote-group': group },
@@ -87,7 +87,7 @@ function isAggregated(name: string): boolean {
   return name.startsWith('agg-');
 }
 
-/** A response as the aggregator got it: it adds how it has classified the request, and its own word about caches. */
+/** A response before the aggregator added its headers for request classification and caching. */
 function asItWasSent({ headers, ...response }: ComparableResponse): ComparableResponse {
   const sent = Object.entries(headers)
     .filter(([name]) => !name.startsWith('x-kubernetes-pf-'))

@@ -94,7 +94,7 @@ describe('cronHpaDoctor', () => {
   });
 
   it('reports two jobs with one name, and a job that has completed', async () => {
-    await using other = await startWithAnySchema(); // ours refuses names that are repeated
+    await using other = await startWithAnySchema(); // our definition rejects duplicate names
     for (const [name, jobs] of [
       ['web', [DAILY, { ...DAILY, targetSize: 1 }]],
       ['api', [{ ...DAILY, runOnce: true }]],

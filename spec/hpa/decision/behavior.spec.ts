@@ -174,7 +174,7 @@ describe('policyLimit', () => {
       memory: EMPTY_STATE,
       nowMs: NOW_MS,
     };
-    expect(policyLimit(0, range, input).replicas).to.equal(1); // 10 * (1 - 0.8) is a little less than 2
+    expect(policyLimit(0, range, input).replicas).to.equal(1); // 10 * (1 - 0.8) is slightly below 2
   });
 
   it('counts from the start of the period', () => {

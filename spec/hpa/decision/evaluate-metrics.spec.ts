@@ -7,7 +7,7 @@ import { builtInput } from '#spec/hpa/built-inputs.ts';
 
 const TARGET = { type: 'AverageValue', averageValue: '10' };
 
-/** Evaluates external metrics of which each is to be 10 per replica; `undefined` is one that failed. */
+/** Evaluates external metrics with a target of 10 per replica each; `undefined` is a failed one. */
 function evaluate(...values: readonly (string | undefined)[]) {
   const metrics = values.map(
     (_, index): MetricSpec => ({
@@ -22,7 +22,7 @@ function evaluate(...values: readonly (string | undefined)[]) {
   );
 }
 
-/** The same of metrics of an object, which may be below zero. */
+/** Evaluates metrics of an object, which may be negative. */
 function evaluateObjects(...values: readonly string[]) {
   const describedObject = { kind: 'Ingress', name: 'front' };
   const metrics = values.map(

@@ -17,7 +17,7 @@ import {
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { builtPod, builtSamples, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
-/** Proposes for pods a, b, c … that are to have 100 thousandths each. */
+/** Proposes replicas for pods a, b, c … with a target of 100 thousandths each. */
 function propose(
   values: Readonly<Record<string, number>>,
   pods: readonly ScaledPod[],
@@ -192,7 +192,7 @@ describe('proposeByAverage', () => {
 const ago = (seconds: number) => NOW_MS - seconds * 1000;
 const TIMES = { nowMs: NOW_MS, cpuInitializationPeriodMs: 300_000, initialReadinessDelayMs: 30_000 };
 
-/** In which group one pod is whose sample, of the 30 s that ended 20 s ago, exists. */
+/** The group of a pod with a sample of the 30 s that ended 20 s ago. */
 function groupOf(pod: Partial<ScaledPod>, resource: string | undefined = 'cpu'): string {
   const { readyCount, ...groups } = groupPods([builtPod('a', pod)], builtSamples({ a: 1 }), {
     resource,
@@ -269,7 +269,7 @@ describe('groupPods', () => {
     const old = { startedAtMs: ago(3600), ready: { status: 'True', changedAtMs: ago(3500) } };
     const [earliest, latest] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
     const whole = [earliest, ago(3600), NOW_MS, NOW_MS + 3_600_000, latest];
-    // One that is no longer initializing counts, whatever its sample claims; a young one where a window fits in.
+    // A pod that is no longer initializing counts, for any sample time; a young one counts if a window fits.
     expect(whole.map((takenAtMs) => grouped(takenAtMs, 30_000, old))).to.deep.equal(whole.map(() => true));
     expect(whole.map((takenAtMs) => grouped(takenAtMs, 30_000, young))).to.deep.equal([
       false,

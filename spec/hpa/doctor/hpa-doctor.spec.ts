@@ -326,7 +326,7 @@ describe('hpaDoctor', () => {
     expect(findings.map(lineOf)).to.include('ok annotations: 0 HPAs have valid annotations');
   });
 
-  /** HPAs of which each has something else wrong with it. */
+  /** Creates HPAs, each with another fault. */
   async function wrongInAllWays(): Promise<void> {
     await deployment('bare', { memory: '1Gi' });
     await hpaOf('bare', {});
@@ -365,7 +365,7 @@ describe('hpaDoctor', () => {
   }
 });
 
-/** A finding on a line, without what differs from pod to pod. */
+/** A finding on a line, without the parts that differ from pod to pod. */
 function lineOf(finding: Finding): string {
   const diagnosis = finding.status === 'failed' ? ` [${finding.diagnosis}]` : '';
   return `${finding.status} ${finding.subject}: ${finding.seen.replace(/(Pod \w+-)[\w-]+/, '$1…')}${diagnosis}`;

@@ -12,7 +12,7 @@ const memoryOf = (container: string, target: object) => ({
 });
 const requests = (of: object) => ({ resources: { requests: of } });
 
-/** What is found of an HPA in a namespace with these pods, and which pods were listed for that. */
+/** The findings for an HPA in a namespace with these pods, and the pods that were listed. */
 async function found(
   metrics: readonly object[],
   {

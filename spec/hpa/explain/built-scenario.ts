@@ -1,4 +1,4 @@
-/** A workload at 50 % of CPU whose load doubles after a minute, and falls to a fifth after five. */
+/** A workload at 50 % of CPU whose load doubles after a minute, and drops to a fifth after five. */
 export const SCENARIO = `
 hpa:
   metadata: { name: web }

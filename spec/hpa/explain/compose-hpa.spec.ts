@@ -32,7 +32,7 @@ function hpasOf(...scaled: readonly Scaled[]): ComparedHpas {
 const compose = (query: string, existing: ComparedHpas | undefined = hpasOf()) =>
   composeHpa(new URLSearchParams(query), workOf(), existing);
 
-/** The problems beside fields, as `FIELD: PROBLEM`. */
+/** The problems shown at fields, as `FIELD: PROBLEM`. */
 async function problemsOf(query: string): Promise<readonly string[]> {
   const { fields, problems, manifest, preview } = await compose(query);
   expect([manifest, preview]).to.deep.equal([undefined, undefined]);
@@ -149,7 +149,7 @@ describe('composeHpa', () => {
     expect(thrown).to.have.property('message', 'too late');
   });
 
-  it('reports what is wrong beside its field, by the rules of explain-hpa', async () => {
+  it('reports each problem at its field, by the rules of explain-hpa', async () => {
     expect(await problemsOf('name=&max=&cpu=')).to.deep.equal([
       ...['name: is missing', 'max: is missing', 'cpu: at least one metric is required'],
     ]);

@@ -4,7 +4,7 @@ import { hpaSchema, quantitySchema } from '#lib/hpa/explain/hpa-manifest.ts';
 const TARGET = { kind: 'Deployment', name: 'web' };
 const average = { type: 'AverageValue', averageValue: '1' };
 
-/** What is wrong with an HPA whose spec is more than its least, as `WHERE: WHAT`. */
+/** The problems of an HPA with more fields than required, as `WHERE: WHAT`. */
 function wrong(spec: object, more: object = {}): readonly string[] {
   const hpa = {
     metadata: { name: 'web' },

@@ -12,7 +12,7 @@ const changesOf = (decisions: readonly PlayedDecision[]) =>
 
 describe('playScenario', () => {
   it('scales up at once, and down after the window', () => {
-    // 400m over 4 pods are 100 % of what they request. The last 8 were recommended at 4m45s.
+    // 400m over 4 pods are 100 % of their requests. The last recommendation of 8 was at 4m45s.
     expect(changesOf(play(SCENARIO))).to.deep.equal([
       [60, 8],
       [600, 2],
@@ -58,7 +58,7 @@ describe('playScenario', () => {
     const metric =
       '{ type: External, external: { metric: { name: cpu }, target: { type: Value, value: 100m } } }';
     const text = SCENARIO.replace(/- type: Resource\n.*\n/, `- ${metric}\n`);
-    // Twice the value, of four pods; then of the eight that have become ready.
+    // Twice the value: of four pods, then of the eight that are ready.
     expect(changesOf(play(text.replace('  - { at: 1m, cpu: 400m }\n', ''))).slice(0, 2)).to.deep.equal([
       [0, 8],
       [30, 16],

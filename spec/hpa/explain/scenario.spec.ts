@@ -156,7 +156,7 @@ describe('parseScenario', () => {
     expect(complaint(beside('syncPeriod: 1s'))).to.equal(4);
     expect(complaint(beside('syncPeriod: 999ms'))).to.equal('syncPeriod: must be at least 1s');
     expect(complaint(['cpu: 100m', 'memory: much'])).to.match(/^requests\.memory: "much" is not a quantity/);
-    // A decision a second for 10,000 s, of 1,000 replicas.
+    // A decision per second for 10,000 s, of 1,000 replicas.
     const long = [['15m', '10000s'], beside('syncPeriod: 1s')] as const;
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1000'])).to.equal(4);
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1001'])).to.equal(
@@ -197,7 +197,7 @@ describe('parseScenario', () => {
   });
 });
 
-/** What stands beside the HPA. */
+/** The fields besides the HPA. */
 const REST = 'replicas: 4\nduration: 15m\nload: [{ at: 0s, cpu: 200m }]\n';
 
 /** With every field of `autoscaling/v2`. */

@@ -53,7 +53,7 @@ describe('CustomMetricsApi', () => {
     expect(await asksAfter(14_999)).to.equal(false);
     response = serving('v1beta1');
     expect(await asksAfter(1)).to.equal(true);
-    await asksAfter(15_000); // what was asked for soon is kept no longer than that
+    await asksAfter(15_000); // a version that was read with the short maximum age is evicted after that
     expect(await asksAfter(599_999)).to.equal(false);
   });
 
@@ -64,7 +64,7 @@ describe('CustomMetricsApi', () => {
   });
 });
 
-// The paths are those that Kubernetes 1.34's controller was recorded to ask for.
+// The paths are recorded from Kubernetes 1.34's controller.
 describe('podsMetricPath', () => {
   const pods = { namespace: 'shop', labelSelector: 'app=web,tier in (edge,front)', metricSelector: '' };
 

@@ -92,7 +92,7 @@ const POD_METRICS = z.object({
     .nullish(),
 });
 
-/** The same, by a schema. */
+/** Decodes an item by a schema. */
 function plainly(item: unknown): LabelledUsage | undefined {
   const read = POD_METRICS.safeParse(item);
   if (!read.success) return undefined;
@@ -155,7 +155,7 @@ describe('podMetricsList', () => {
   it('decodes the same as a schema', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 4 }), (items) => {
-        const sent: unknown[] = JSON.parse(JSON.stringify(items)); // as it comes
+        const sent: unknown[] = JSON.parse(JSON.stringify(items)); // as in a response
         expect(podMetricsList({ items: sent })).to.deep.equal(sent.flatMap((one) => plainly(one) ?? []));
       }),
       { numRuns: 300 },

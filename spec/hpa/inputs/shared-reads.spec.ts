@@ -96,7 +96,7 @@ describe('SharedReads', () => {
     await ask('list-a', 1000);
     await ask('list-b', 1000);
     expect(reads.weight).to.equal(12);
-    await ask('list-b', 5000); // who comes later may have it older
+    await ask('list-b', 5000); // later callers may accept older values
     await clock.advance(1000);
     await ask('list-c', 1000);
     expect(reads.weight).to.equal(12);

@@ -21,7 +21,7 @@ describe('TargetScales', () => {
   let stack: AsyncDisposableStack;
   let server: SimulatedApiServer;
   let scales: TargetScales;
-  /** How often scale subresources were read. */
+  /** Number of reads of scale subresources. */
   let reads: number;
 
   beforeEach(async () => {
@@ -128,7 +128,7 @@ describe('TargetScales', () => {
     expect(reads).to.equal(1);
   });
 
-  /** What comes of something while time passes. */
+  /** Awaits a promise while the clock advances. */
   async function passing<T>(promise: Promise<T>): Promise<T> {
     let isOver = false;
     const over = () => {

@@ -20,7 +20,7 @@ const { signal } = new AbortController();
 const AWAY =
   'Cannot read the past week of an HPA from Prometheus; automatic minReplicas uses only the days since this process first observed the HPA, and the query is retried every 15 minutes';
 
-/** One HPA, whose decisions a spec makes up; what it keeps outlives it. */
+/** One HPA with decisions that a spec sets; its persisted state survives leaders. */
 class Month {
   readonly clock = new ManualClock();
   readonly events: { day: number; reason: string; message: string }[] = [];
@@ -34,7 +34,7 @@ class Month {
   controller = this.lead();
   readonly startMs = startOfDayMs(Math.ceil(this.clock.nowMs() / DAY_MS));
 
-  /** A new leader. */
+  /** Starts a new leader. */
   lead(more: Partial<AutoMinDependencies> = {}): AutoMinReplicas {
     this.log = new MinReplicasReport(new Registry());
     const hpas = {
@@ -63,7 +63,7 @@ class Month {
     return this.controller;
   }
 
-  /** Lets days pass with a decision every quarter of an hour. @param ratioAt of load and target, by hour */
+  /** Advances by days with a decision every quarter of an hour. @param ratioAt ratio of load to target, by hour */
   async pass(days: number, ratioAt: (hour: number) => number | undefined): Promise<void> {
     for (let quarter = 0; quarter < days * 96; quarter++) {
       const explanation = explainedAt(ratioAt(quarter / 4), { minReplicas: this.minReplicas });
@@ -80,7 +80,7 @@ class Month {
   }
 }
 
-/** Business hours: little at night, the given part of the target at noon. */
+/** Business hours: a low load at night, the given part of the target at noon. */
 const noon = (peak: number) => (hour: number) =>
   peak * (0.2 + 0.8 * Math.max(0, Math.sin(((hour % 24) / 24) * Math.PI)));
 
@@ -88,7 +88,7 @@ describe('AutoMinReplicas', () => {
   it('recommends once a day from the fourth whole day on, and changes nothing', async () => {
     const month = new Month();
     await month.pass(30, noon(0.5));
-    // Day 0 is that of the first sight; days 1 to 3 are whole.
+    // Day 0 is that of the first observation; days 1 to 3 are complete.
     expect(month.events.map(({ day }) => day)).to.deep.equal(
       Array.from({ length: 26 }, (_, index) => index + 4),
     );
@@ -106,7 +106,7 @@ describe('AutoMinReplicas', () => {
   it('adjusts HPAs with the mode apply, and settles while the load stays', async () => {
     const month = new Month();
     month.annotations = { [MODE]: 'apply' };
-    // As many replicas as there are share the same load.
+    // The existing replicas share the same load.
     await month.pass(30, (hour) => (noon(0.5)(hour) * 10) / month.minReplicas);
     expect(month.patches).to.deep.equal([
       [
@@ -152,7 +152,7 @@ describe('AutoMinReplicas', () => {
     expect(month.log.find('default/web')).to.equal('not changed while a Cron-HPA has scaled up the target');
     month.isPinned = false;
     await month.pass(1, () => 0.5);
-    expect(month.events.at(-1)?.message).to.include('latest first: - - - - 25 25 25 '); // what was held up was not measured
+    expect(month.events.at(-1)?.message).to.include('latest first: - - - - 25 25 25 '); // times under a raised minimum are not measured
   });
 
   it('does not repeat a day that a killed leader has evaluated', async () => {
@@ -160,7 +160,7 @@ describe('AutoMinReplicas', () => {
     await month.pass(8, noon(0.5));
     const reported = month.events.length;
     month.lead();
-    await month.pass(0.5, noon(0.5)); // the day is judged in its first hour
+    await month.pass(0.5, noon(0.5)); // the day is evaluated in its first hour
     expect(month.events).to.have.lengthOf(reported + 1);
     month.lead();
     await month.pass(0.5, noon(0.5));
@@ -264,7 +264,7 @@ describe('AutoMinReplicas', () => {
       const hpa = { ...web, metadata: { ...web.metadata, name, uid: name } };
       const nowMs = month.startMs + HOUR_MS;
       await controller.observe(hpa, explainedAt(0.5, { minReplicas: 10 }), { nowMs, signal });
-      await new Promise(setImmediate); // what was asked has failed or not
+      await new Promise(setImmediate); // pending requests have completed or failed
     };
     for (const name of ['a', 'b', 'c']) await see(name);
     isAway = false;
@@ -302,7 +302,7 @@ describe('AutoMinReplicas in a cluster', () => {
     await cluster.hpa('web', { metadata: { annotations: { [MODE]: 'apply' } }, spec: { minReplicas: 4 } });
     cluster.queue('web', '20');
     const { uid } = (await cluster.get('web')).metadata;
-    await cluster.clock.advance(HOUR_MS); // from midnight: each HPA is judged within an hour of it
+    await cluster.clock.advance(HOUR_MS); // from midnight: each HPA is evaluated within an hour of it
     const today = dayOf(cluster.clock.nowMs());
     const peaks = [3, 2, 1].map((ago) => [today - ago, 5, 4]); // half of the target of 10
     await cluster.api.post(PATHS.memory.replace(/\/[^/]*$/, ''), {

@@ -1,7 +1,7 @@
 import type { Explanation } from '#lib/hpa/decision/decision.ts';
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
-/** An HPA by half of what its pods request of CPU. */
+/** An HPA with a target of half of its pods' CPU requests. */
 export function followedWeb({
   annotations = {},
   minReplicas,
@@ -18,7 +18,7 @@ export function followedWeb({
   return readHpa({ metadata, spec }, 'v2');
 }
 
-/** A decision on the minimum. @param ratio of its only metric to the target; `undefined` where that could not be read */
+/** A decision on the minimum. @param ratio of its only metric to the target; `undefined` if that could not be read */
 export function explainedAt(
   ratio: number | undefined,
   { minReplicas }: { readonly minReplicas: number },

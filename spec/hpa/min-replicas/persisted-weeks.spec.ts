@@ -53,7 +53,7 @@ describe('weekKey', () => {
   it('is a key that is no HPA name, and returns its HPA', () => {
     expect(weekKey('web.week'))
       .to.match(/^[-._a-zA-Z0-9]+$/)
-      .and.include('_'); // no name has that
+      .and.include('_'); // names do not contain it
     expect(hpaOfKey(weekKey('web'))).to.equal('web');
     expect(hpaOfKey('web')).to.equal('web');
   });

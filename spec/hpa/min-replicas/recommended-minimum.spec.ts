@@ -17,7 +17,7 @@ const TODAY = 20_000;
 const CPU = 'Resource cpu utilization';
 const WEIGHTS = [7, 6, 5, 4, 3, 2, 1];
 
-/** @param loads of the whole days before today, the latest first */
+/** @param loads of the complete days before today, the latest first */
 function weekOf(
   loads: readonly (number | undefined)[],
   { metric = CPU, minReplicas = 10, week = emptyWeek(0) } = {},
@@ -95,7 +95,7 @@ describe('judgeWeek', () => {
   });
 
   it('converts loads under another minReplicas', () => {
-    // Ten replicas at 20 % carry what four at 50 % do.
+    // Ten replicas at 20 % have the same load as four at 50 %.
     expect(judged(weekOf([20, 20, 20]), { minReplicas: 4 }).kind).to.equal('unchanged');
     expect(judged(weekOf([20, 20, 20]), { minReplicas: 8 })).to.deep.include({ from: 8, to: 4 });
   });
@@ -172,7 +172,7 @@ describe('withPeak', () => {
     for (const [day, load] of [
       [-8, 11],
       [-7, 12],
-      [7, 13], // a clock that was wrong
+      [7, 13], // a wrong clock
       [8, 14],
       [-1, 15],
     ] as const)
@@ -190,7 +190,7 @@ describe('withPeak', () => {
   });
 
   it('compares loads under the same minReplicas', () => {
-    const week = withPeak(emptyWeek(0), CPU, peak(0, 20)); // of ten replicas
+    const week = withPeak(emptyWeek(0), CPU, peak(0, 20)); // with ten replicas
     expect(withPeak(week, CPU, { day: TODAY, load: 99, minReplicas: 2 })).to.equal(week);
     expect(days(withPeak(week, CPU, { day: TODAY, load: 21, minReplicas: 10 }))).to.deep.equal([[0, 21]]);
   });
@@ -275,7 +275,7 @@ describe('ratioOnMinimum', () => {
   });
 
   it('converts a load below the target to minReplicas, up to the target', () => {
-    expect(on(0.4, 4)).to.equal(0.8); // a window holds four replicas that two could nearly be
+    expect(on(0.4, 4)).to.equal(0.8); // a window with four replicas that two could nearly replace
     expect(on(0.9, 8)).to.equal(1);
   });
 });

@@ -14,7 +14,7 @@ describe('WeekFromPrometheus', () => {
   const clock = new ManualClock();
   const today = dayOf(clock.nowMs());
 
-  /** Says of each query what it is about, and how many days before today. */
+  /** Returns the subject of a query, and the days before today. */
   function aboutOf(query: string): { what: string; daysAgo: number } {
     const [, offset = ''] = /offset (\d+)s\) or vector\(0\)$/.exec(query) ?? [];
     const endMs = clock.nowMs() - Number(offset) * 1000;
@@ -34,7 +34,7 @@ describe('WeekFromPrometheus', () => {
       const { what, daysAgo } = aboutOf(query);
       const none: Sample = { labels: {}, value: 0 };
       const other: Sample = { labels: { ...CPU, horizontalpodautoscaler: 'other' }, value: 99 };
-      if (daysAgo === 2) return [none]; // nothing was scraped that day
+      if (daysAgo === 2) return [none]; // no scrapes on that day
       if (what === 'min') return [none, { labels: LABELS, value: 4 }];
       if (what === 'load') return [none, other, { labels: CPU, value: 20 }];
       return [none, other, { labels: CPU, value: daysAgo === 1 ? 80 : 160 }];
@@ -135,7 +135,7 @@ describe('WeekFromPrometheus', () => {
     for (const minimum of [0, 2.5, -1]) expect(await of([minimum], [20])).to.deep.equal([]);
     expect(await of([], [20])).to.deep.equal([]);
     expect(await of([4], [])).to.deep.equal([]);
-    expect(await of([4], [-5])).to.deep.equal([]); // no load is below zero
+    expect(await of([4], [-5])).to.deep.equal([]); // loads are not negative
   });
 
   it('reads a namespace again after ten minutes, one at a time', async () => {

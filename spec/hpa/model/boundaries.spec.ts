@@ -9,13 +9,13 @@ import { type PlainAges, type PlainPod, plainAverage, plainState } from './plain
 
 const RUNS = { numRuns: 2000 };
 const agoMs = (seconds: number) => NOW_MS - seconds * 1000;
-/** A number, one less, and one more. */
+/** Each number, one less, and one more. */
 const around = (...numbers: readonly number[]) =>
   fc.constantFrom(...numbers.flatMap((number) => [number - 1, number, number + 1]));
 const STATES = ['ready', 'ready', 'ready', 'unready', 'missing', 'ignored'] as const;
 
 describe('decide with pods around their target', () => {
-  // A power of two and eighths of it: floating-point numbers are exact, so the model counts in whole numbers.
+  // A power of two and its eighths are exact as floating-point numbers, so the model uses integers.
   const [TARGET, EIGHTH] = [128, 16];
   const eighths = fc.constantFrom(0, 1, 2);
   const used = around(TARGET, ...[-2, -1, 1, 2].map((count) => TARGET + count * EIGHTH), 2 * TARGET);
@@ -30,7 +30,7 @@ describe('decide with pods around their target', () => {
       fc.property(pods, tolerances, fc.integer({ min: 1, max: 12 }), (some, tolerance, current) => {
         const expected = plainAverage(some, { target: TARGET, tolerance, current });
         for (const metric of ['resource', 'pods'] as const) {
-          // Only for CPU does readiness matter; of other metrics, pods that are pending are unready.
+          // Readiness matters only for CPU; for other metrics, pending pods are unready.
           expect(proposedOf(some, { metric, tolerance, current }), metric).to.equal(expected);
         }
       }),

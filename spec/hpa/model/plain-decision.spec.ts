@@ -75,7 +75,7 @@ describe('decide by CPU utilization', () => {
 });
 
 describe('stabilizeWithBehavior and policyLimit', () => {
-  // No age is at the end of a window or period, where a millisecond would matter.
+  // No age is at the end of a window or period, where a millisecond would make a difference.
   const ages = fc.integer({ min: 1, max: 700 }).map((age) => age + 0.5);
   const periods = fc.constantFrom(15, 60, 300, 600);
   const rules = fc.record<PlainRules>({
@@ -84,7 +84,7 @@ describe('stabilizeWithBehavior and policyLimit', () => {
     policies: fc.array(
       fc.record({
         type: fc.constantFrom('Pods' as const, 'Percent' as const),
-        // Percentages that floating-point numbers hold exactly: what others leave, the recordings know.
+        // Percentages that floating-point numbers represent exactly; recordings cover the others.
         value: fc.constantFrom(25, 50, 75, 100),
         period: periods,
       }),
@@ -147,7 +147,7 @@ describe('stabilizeWithBehavior and policyLimit', () => {
 
 describe('decide', () => {
   it('iterates over many pods once', () => {
-    // Not a measurement: only what is quadratic would outlast the time that a spec has.
+    // Not a measurement: only quadratic time would exceed mocha's timeout.
     const pods = Array.from({ length: 20_000 }, (_, index) => builtPod(`web-${index}`));
     const podUsage = pods.map(({ name }) => ({
       ...{ pod: name, takenAtMs: NOW_MS - 20_000, windowMs: 30_000 },

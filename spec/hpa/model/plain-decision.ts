@@ -1,7 +1,7 @@
-// The rules of the HPA in the plainest form, written apart from lib/hpa/: amounts are small whole numbers, so
+// The HPA's rules in their simplest form, written independently of lib/hpa/: amounts are small integers, so
 // floating-point numbers are exact enough, and there is one metric. Specs compare the two.
 
-/** A pod as the model sees it. */
+/** A pod in the model. */
 export interface PlainPod {
   readonly state: 'ready' | 'unready' | 'missing' | 'ignored';
   /** Millicores. */
@@ -38,7 +38,7 @@ export function plainUtilization(
     ...ready,
     ...(ratio === 1 ? [] : missing).map((pod) => ({
       ...pod,
-      used: Math.floor((pod.requested * assumedPercent) / 100), // multiplied first: a hundredth is no exact number
+      used: Math.floor((pod.requested * assumedPercent) / 100), // multiplied first: a hundredth is not exact
     })),
     ...unready.map((pod) => ({ ...pod, used: 0 })),
   ];
@@ -49,7 +49,7 @@ export function plainUtilization(
   return isTolerable(careful) || changesSides || goesTheOtherWay ? current : replicas;
 }
 
-/** What happened before: how many seconds ago, and what. */
+/** Earlier events: how many seconds ago, and which. */
 export interface PlainPast {
   readonly recommended: readonly (readonly [secondsAgo: number, replicas: number])[];
   readonly added: readonly (readonly [secondsAgo: number, pods: number])[];
@@ -73,7 +73,7 @@ export interface PlainBehavior {
   readonly max: number;
 }
 
-/** What behavior makes of a proposal. */
+/** The result of behavior for a proposal. */
 export function plainBehavior(
   proposed: number,
   current: number,
@@ -104,12 +104,12 @@ export function plainBehavior(
     : Math.max(stable, min, Math.min(reach, current));
 }
 
-/** Drops what floating-point numbers add. */
+/** Removes floating-point errors. */
 function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** A pod as it is grouped: ages in seconds, all before the decision. */
+/** The inputs for grouping a pod: ages in seconds before the decision. */
 export interface PlainAges {
   readonly isDeleting: boolean;
   readonly isPending: boolean;
@@ -117,11 +117,11 @@ export interface PlainAges {
   readonly startedAgo: number;
   /** When it became ready or unready. */
   readonly changedAgo: number;
-  /** When its sample was taken, and over which time; `undefined` is a pod without one. */
+  /** When its sample was taken, and its window; `undefined` for a pod without one. */
   readonly sample: { readonly ago: number; readonly window: number } | undefined;
 }
 
-/** What the CPU of a pod counts as, by its ages. */
+/** The group of a pod for CPU, by its ages. */
 export function plainState(
   { isDeleting, isPending, isReady, startedAgo, changedAgo, sample }: PlainAges,
   { initialization, readinessDelay }: { readonly initialization: number; readonly readinessDelay: number },
@@ -137,9 +137,9 @@ export function plainState(
 }
 
 /**
- * Replicas that an average proposes, in integers only; `undefined` when unknown.
+ * The replicas that an average proposes, in integers only; `undefined` when unknown.
  *
- * @param tolerance in eighths of the target, each way
+ * @param tolerance in eighths of the target, in each direction
  */
 export function plainAverage(
   pods: readonly Omit<PlainPod, 'requested'>[],
@@ -164,7 +164,7 @@ export function plainAverage(
   const ready = usedBy('ready');
   if (ready.length === 0) return undefined;
   const mean = meanOf(ready);
-  if (mean === target) return current; // whatever is missing: nothing speaks for another number
+  if (mean === target) return current; // also with missing samples: no sample proposes another number
   const isRising = mean > target;
   const assumed = [
     ...usedBy('missing').map(() => (isRising ? 0 : target)),

@@ -12,7 +12,7 @@ import { DECIDED_AT_MS, ReportedHpas, type ToldFacts } from './reported-hpas.ts'
 
 const web = followedWeb({ minReplicas: 2 });
 
-/** HPAs of which each was decided on once, but for the first, which was again half a minute later. */
+/** HPAs with one decision each, except the first, with a second one half a minute later. */
 function decided(): DecisionLog {
   const log = new DecisionLog();
   const decide = (namespace: string, name: string, atMs: number, facts: object = {}) => {
@@ -158,7 +158,7 @@ describe('hpaText', () => {
     const facts: ToldFacts = { isDryRun: true, desiredReplicas: 3, proposedReplicas: 3, ratio: 1.5 };
     reported.decided('shop/web', DECIDED_AT_MS, { ...facts, statusSays: 3 });
     reported.decided('shop/web', DECIDED_AT_MS + 15_000, { ...facts, statusSays: 2, isScaled: true });
-    reported.decided('shop/web', DECIDED_AT_MS + 30_000, facts); // no status was written
+    reported.decided('shop/web', DECIDED_AT_MS + 30_000, facts); // without a status write
     expect(textOf(reported)).to.equal(`HorizontalPodAutoscaler shop/web
 decided at 2026-01-01T12:00:30Z
 2 replicas, bounds 2 to 100: would scale to 3

@@ -126,12 +126,12 @@ describe('DecisionLog', () => {
   });
 });
 
-/** A text with memory of its own, as what is decided makes a new one each time. */
+/** A text with its own memory, like those of real decisions. */
 function built(beginning: string, length: number): string {
   return Buffer.from(beginning.padEnd(length, 'x')).toString();
 }
 
-/** Metrics as far as their history looks at them. */
+/** Metrics with the fields that their history uses. */
 function metrics(ratios: Readonly<Record<string, number | undefined>>): readonly MetricExplanation[] {
   return Object.entries(ratios).map(
     ([name, ratio]) => ({ name, ...(ratio !== undefined && { proposal: { ratio } }) }) as MetricExplanation,

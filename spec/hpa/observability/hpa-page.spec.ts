@@ -14,7 +14,7 @@ const SELECTOR =
   '&LabelSelector{MatchLabels:map[string]string{app: shop,},MatchExpressions:[]LabelSelectorRequirement{},}';
 const NOW_MS = Date.UTC(2026, 0, 1);
 
-/** Many HPAs, of which each metric failed with a word as long as a server likes. */
+/** Many HPAs whose metrics fail with messages as long as a server permits. */
 function hostileLog(hpas: number, metricsOfEach: number): DecisionLog {
   const log = new DecisionLog();
   const metric: MetricExplanation = {
@@ -199,7 +199,7 @@ last 1 decisions, latest first, in UTC:
     expect(() => page('view=hpas&namespace=shop&name=gone'))
       .to.throw('horizontalpodautoscalers.autoscaling "shop/gone" not found')
       .which.includes({ code: 404 });
-    expect(page('view=hpas&name=grown')).to.include('<span class="count">1</span>'); // a name says too little
+    expect(page('view=hpas&name=grown')).to.include('<span class="count">1</span>'); // a short name matches too many
   });
 
   it('counts failing and unmanaged HPAs for the overview', () => {
@@ -219,7 +219,7 @@ function rowsOf(page: string): readonly string[] {
   });
 }
 
-/** What a page says, with a blank between parts of a bar. */
+/** The visible text of a page, with a space between parts of a bar. */
 function textOf(page: string): string {
   return page
     .replace(/<\/h2>/g, ' ')
@@ -227,7 +227,7 @@ function textOf(page: string): string {
     .trim();
 }
 
-/** What is written in a drawing, in its order, and what is drawn. */
+/** The texts of a chart in order, and its shapes. */
 function drawn(chart: unknown) {
   const svg = String(chart);
   const texts = [...svg.matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(([, text = '']) =>
@@ -241,7 +241,7 @@ function drawn(chart: unknown) {
   return { texts, bounds, lines, size };
 }
 
-/** One HPA of which decisions were made half a minute apart. */
+/** Charts of one HPA with decisions half a minute apart. */
 function chartsOf(...facts: readonly ToldFacts[]) {
   const reported = new ReportedHpas();
   for (const [index, fact] of facts.entries())

@@ -155,7 +155,7 @@ describe('HpaSeries', () => {
     ]);
     expect(series.persistFailed('bank', 'a')).to.equal(true);
     series.persisted('shop', 'a');
-    expect(series.persistFailed('shop', 'a')).to.equal(false); // that of b still cannot
+    expect(series.persistFailed('shop', 'a')).to.equal(false); // that of b still fails
     for (const name of ['a', 'b']) series.persisted('shop', name);
     expect(series.persistFailed('shop', 'a')).to.equal(true);
     series.forget('shop', 'a');

@@ -9,22 +9,22 @@ type ExplainedFacts = {
   readonly [Fact in keyof Explanation]?: Explanation[Fact] | undefined;
 };
 
-/** What a decision of a spec differs in from one at a load on its target. */
+/** Changes of a decision, by default one with a load exactly at its target. */
 export interface ToldFacts extends ExplainedFacts {
-  /** Of its only metric; `null` where that could not be read. */
+  /** Of its only metric; `null` if that could not be read. */
   readonly ratio?: number | null;
-  /** How the metric is called. */
+  /** The name of the metric. */
   readonly metric?: string;
   /** Whether another size was written. */
   readonly isScaled?: boolean;
   readonly isDryRun?: boolean;
-  /** What the status says, in a dry run. */
+  /** The status, in a dry run. */
   readonly statusSays?: number;
   readonly error?: string;
   readonly problem?: string;
 }
 
-/** A log whose decisions a spec makes up. */
+/** A log of decisions that a spec sets. */
 export class ReportedHpas {
   readonly log = new DecisionLog();
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RecordedCase } from './recorded-case.ts';
 
-// What is absent is null, empty or false, as the recording has it. Values are not judged: they are what was recorded.
+// Absent values are null, empty or false, as in the recording. Values are not validated further: they are as recorded.
 
 const number = z.number();
 const text = z.string();

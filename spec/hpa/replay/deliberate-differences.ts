@@ -2,11 +2,11 @@ import type { Explanation } from '#lib/hpa/decision/decision.ts';
 import type { DifferingField } from './differing-fields.ts';
 import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
 
-/** A kind of case in which we do not decide as the recorded controller did, and mean it. */
+/** A kind of case in which our decision deliberately differs from the recorded one. */
 export interface DeliberateDifference {
-  /** As the table in docs/explanation/hpa.md has it. */
+  /** The name in the table of docs/explanation/hpa.md. */
   readonly name: string;
-  /** Whether this is why a field differs. */
+  /** Whether it is the reason for the difference of a field. */
   covers(field: DifferingField, of: ReplayedDifference): boolean;
 }
 
@@ -16,11 +16,11 @@ export interface ReplayedDifference {
   readonly explanation: Explanation;
 }
 
-/** What Go on amd64 makes of a division by zero, in thousandths. */
+/** The result of a division by zero in Go on amd64, in thousandths. */
 const SMALLEST = '-9223372036854775808m';
 const MAX_REPLICAS = 2 ** 31 - 1;
 
-/** All of them; whatever else differs is a mistake. The last three are what Kubernetes has changed between 1.34 and 1.36. */
+/** All deliberate differences; any other is a fault. The last three are changes of Kubernetes between 1.34 and 1.36. */
 export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
   {
     name: 'mean over no replicas',
@@ -64,7 +64,7 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
   },
 ];
 
-/** Finds the difference that a case is one of; `undefined` where a field differs that none of them covers. */
+/** Finds the difference that explains a case; `undefined` if a field differs that none covers. */
 export function deliberateDifference(
   fields: readonly DifferingField[],
   of: ReplayedDifference,
@@ -73,7 +73,7 @@ export function deliberateDifference(
   return reasons.includes(undefined) ? undefined : reasons[0];
 }
 
-/** Whether Kubernetes since 1.36 leaves a target without replicas alone, where 1.34 read its metrics. */
+/** Whether Kubernetes since 1.36 leaves a target without replicas unchanged, while 1.34 read its metrics. */
 function isLeftAtZero({ hpa, scale, config }: RecordedCase): boolean {
   const scaledToZero = hpa.status?.conditions?.find(({ type }) => type === 'ScaledToZero');
   const mayLeave = config.features?.scaleToZero === true && scaledToZero?.status === 'True';

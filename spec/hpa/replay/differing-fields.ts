@@ -1,4 +1,4 @@
-/** A field that two values do not share. */
+/** A field that differs between two values. */
 export interface DifferingField {
   /** `status.currentMetrics.0.object.current.averageValue` */
   readonly path: string;
@@ -6,7 +6,7 @@ export interface DifferingField {
   readonly replayed: unknown;
 }
 
-/** Finds what differs between what was recorded and what was replayed; an absent field is none, as `undefined`. */
+/** Finds the differences between the recorded and the replayed value; an absent field equals `undefined`. */
 export function differingFields(recorded: unknown, replayed: unknown, path = ''): DifferingField[] {
   if (Object.is(recorded, replayed)) return [];
   if (!isObject(recorded) || !isObject(replayed) || Array.isArray(recorded) !== Array.isArray(replayed)) {

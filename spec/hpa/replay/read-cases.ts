@@ -5,10 +5,10 @@ import { printable } from '#lib/telemetry/printable.ts';
 import { caseSchema } from './case-schema.ts';
 import type { RecordedCase } from './recorded-case.ts';
 
-/** A longer file is none of recorded decisions: 2,454 take 8 MB. */
+/** Above the length of any file of recorded decisions: 2,454 take 8 MB. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** A case, and where it stands. */
+/** A case and its position in the file. */
 export interface PlacedCase {
   readonly recorded: RecordedCase;
   /** As in `line 3`. */
@@ -18,7 +18,7 @@ export interface PlacedCase {
 /**
  * Reads a file of recorded decisions, gzipped or not.
  *
- * @throws {Error} that names the file, the line, and the rule
+ * @throws {Error} with the file, the line, and the rule
  */
 export function readCases(file: string): readonly PlacedCase[] {
   try {
@@ -28,7 +28,7 @@ export function readCases(file: string): readonly PlacedCase[] {
   }
 }
 
-/** Reads cases, one a line. @throws {Error} that names the line, and the rule */
+/** Reads one case per line. @throws {Error} with the line and the rule */
 export function parseCases(text: string): readonly PlacedCase[] {
   const cases = text.split('\n').flatMap((line, index) => {
     const place = `line ${index + 1}`;
@@ -64,7 +64,7 @@ function caseOf(line: string, place: string): RecordedCase {
   throw new Error(`${place} is no recorded decision: ${problemsOf(read.error)}`, { cause: read.error });
 }
 
-/** What JSON's own error shows of the line may be long, and may hold anything. */
+/** JSON's own error quotes the line, which may be long and contain any characters. */
 function shown(error: unknown): string {
   const [message = ''] = (error as Error).message.split('\n');
   return printable(message.slice(0, 120));

@@ -5,7 +5,7 @@ import type {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Requests } from '#lib/kubernetes/objects/pod.ts';
 
-/** One recorded decision of Kubernetes' HPA controller, as its file has it. Ages are seconds before "now". */
+/** One recorded decision of Kubernetes' HPA controller, in the form of its file. Ages are seconds before "now". */
 export interface RecordedCase {
   readonly id: string;
   readonly group: string;
@@ -100,7 +100,7 @@ export interface RecordedScaleEvent {
   readonly ageSeconds: number;
 }
 
-/** What a reconcile did, as far as it was recorded. */
+/** The recorded actions of a reconciliation. */
 export interface RecordedOutcome {
   readonly desiredReplicas: number | null;
   readonly status: RecordedStatus;

@@ -9,15 +9,15 @@ import { type LabelSelector, parseLabelSelector } from '#lib/kubernetes/selector
 import type { RecordedCase, RecordedPod } from './recorded-case.ts';
 import { recordedReading } from './recorded-reading.ts';
 
-/** The instant at which every case is replayed. */
+/** The time at which every case is replayed. */
 export const NOW_MS = Date.UTC(2026, 0, 15, 12);
 
-/** The moment that lies so many seconds before. */
+/** The time so many seconds earlier. */
 export function momentOf(ageSeconds: number): number {
   return NOW_MS - ageSeconds * 1000;
 }
 
-/** Puts together what our own controller would have read of a recorded world. */
+/** Builds the inputs that our own controller would have read from the recorded cluster state. */
 export function decisionInput(recorded: RecordedCase): DecisionInput {
   const { config, hpa, scale } = recorded;
   const selector = selectorOf(scale.selector);
@@ -59,7 +59,7 @@ function reading(
   });
 }
 
-/** What the API server of the recording knew, by API group. */
+/** The kinds of the recorded API server, by API group. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   apps: ['Deployment', 'ReplicaSet', 'StatefulSet'],
   '': ['ReplicationController'],
@@ -91,7 +91,7 @@ function overlappingHpas({ otherHpas = [] }: RecordedCase) {
     .map((other) => ({ ...other, selector: parseLabelSelector(other.selector) }));
 }
 
-/** The pod as the API server would show it. */
+/** The pod as the API server would return it. */
 function podObject(pod: RecordedPod): object {
   const { name, labels, phase, startedAgeSeconds, ready, readyTransitionAgeSeconds } = pod;
   const containersOf = (containers: RecordedPod['containers']) =>

@@ -9,7 +9,7 @@ interface ReadingOptions {
   readonly momentOf: (ageSeconds: number) => number;
 }
 
-/** What the metrics APIs of a recorded world say about one metric of its HPA; an invalid selector asks none. */
+/** The metrics APIs' recorded response for one metric of the HPA; an invalid selector sends no request. */
 export function recordedReading(
   metric: MetricSpec,
   metrics: RecordedMetrics,
@@ -51,14 +51,14 @@ export function recordedReading(
   }
 }
 
-/** Reads the selector as the reader of metrics does. @throws {SelectorError} */
+/** Parses the selector as the metrics client does. @throws {SelectorError} */
 function requireSelector(metric: MetricSpec): void {
   if (metric.type === 'Pods') metricSelector(metric.pods.metric.selector);
   if (metric.type === 'Object') metricSelector(metric.object.metric.selector);
   if (metric.type === 'External') metricSelector(metric.external.metric.selector);
 }
 
-/** One object per pod with all of its containers, of any resource. */
+/** One object per pod with all of its containers, for any resource. */
 function podUsages({ resource = {} }: RecordedMetrics, { isSelected, momentOf }: ReadingOptions): PodUsage[] {
   const pods = new Set(Object.values(resource).flatMap((samples) => Object.keys(samples)));
   return [...pods].filter(isSelected).map((pod) => {

@@ -5,7 +5,7 @@ import type { ScalingState } from '#lib/hpa/decision/scaling-state.ts';
 import type { RecordedCase, RecordedOutcome } from './recorded-case.ts';
 import { decisionInput, NOW_MS } from './recorded-inputs.ts';
 
-/** Lets our own controller decide a recorded case. */
+/** Runs our own controller on a recorded case. */
 export function replayCase(recorded: RecordedCase): {
   readonly outcome: RecordedOutcome;
   readonly explanation: Outcome['explanation'];
@@ -32,7 +32,7 @@ export function replayCase(recorded: RecordedCase): {
   };
 }
 
-/** A write that is refused as a conflict is tried again so many times in all. */
+/** The maximum attempts of a write that is rejected as a conflict. */
 const WRITES = 5;
 
 function updateError({ scale }: RecordedCase): { readonly updateError?: string } {

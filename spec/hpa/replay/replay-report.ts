@@ -4,7 +4,7 @@ import { type DifferingField, differingFields } from './differing-fields.ts';
 import type { PlacedCase } from './read-cases.ts';
 import { replayCase } from './replay-case.ts';
 
-/** What came of replaying a file. */
+/** Result of replaying a file. */
 export interface ReplayReport {
   readonly agreeing: number;
   readonly differing: readonly DifferingCase[];
@@ -13,21 +13,21 @@ export interface ReplayReport {
 export interface DifferingCase {
   readonly id: string;
   readonly fields: readonly DifferingField[];
-  /** The deliberate difference that it is a case of. */
+  /** The deliberate difference that explains it. */
   readonly deliberate: string | undefined;
 }
 
 /**
- * Replays cases and compares everything that was recorded of them.
+ * Replays cases and compares every recorded field.
  *
- * @throws {Error} that names the case that cannot be replayed
+ * @throws {Error} with the name of a case that cannot be replayed
  */
 export function replayAll(cases: readonly PlacedCase[]): ReplayReport {
   const differing = cases.flatMap((recorded) => differingCase(recorded) ?? []);
   return { agreeing: cases.length - differing.length, differing };
 }
 
-/** Writes what differs without being meant to, a line of sums, and which cases differ. */
+/** Formats unintended differences, a line of totals, and the differing cases. */
 export function formatReport({ agreeing, differing }: ReplayReport): string {
   const mistakes = differing.filter(({ deliberate }) => deliberate === undefined);
   return [

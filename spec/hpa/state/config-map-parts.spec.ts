@@ -9,7 +9,7 @@ import {
 
 const isKnown = () => true;
 
-/** A part that is there, in a version. */
+/** An existing part, in a version. */
 function part(version: number, records: Readonly<Record<string, string>>): StatePart {
   return {
     metadata: { name: 'm', resourceVersion: `${version}` },

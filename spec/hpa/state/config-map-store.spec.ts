@@ -10,7 +10,7 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 
 const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const RECORD_BYTES = 200_000;
-/** Under others, what is remembered would be lost with the next version. */
+/** Under other names, persisted state would be lost with the next version. */
 const NAMES = [
   'autoscaler-hpa-memory',
   'autoscaler-hpa-memory-2',
@@ -66,7 +66,7 @@ describe('ConfigMapStore', () => {
   it('removes deleted records from all ConfigMaps, the last first', async () => {
     const store = lead();
     await Promise.all([...known].slice(0, 16).map((name) => store.put('default', name, longText(name))));
-    known = new Set(['web-12']); // which is in the last
+    known = new Set(['web-12']); // in the last ConfigMap
     await store.put('default', 'web-12', 'short');
     expect(await sizes()).to.deep.equal([0, 0, 0, 'web-12short'.length]);
     expect(await lead().get('default', 'web-12')).to.equal('short');
@@ -116,7 +116,7 @@ describe('ConfigMapStore', () => {
       const names = [...known].slice(0, 16);
       await Promise.all(names.map((name) => store.put('default', name, longText(name))));
       await remove(NAMES[index] ?? '');
-      await store.put('default', 'web-15', 'of now'); // which is in the last
+      await store.put('default', 'web-15', 'of now'); // in the last ConfigMap
       const next = lead();
       for (const [record, name] of names.entries()) {
         const isLost = Math.floor(record / 4) === index;
@@ -208,7 +208,7 @@ describe('ConfigMapStore', () => {
     expect(status).to.equal(200);
   }
 
-  /** How many bytes each of them holds. */
+  /** The size of each ConfigMap in bytes. */
   async function sizes(): Promise<readonly number[]> {
     const { items } = (await server.client.get('/api/v1/namespaces/default/configmaps')).body;
     const ours = items.filter(({ metadata }: { metadata: { name: string } }) =>

@@ -65,7 +65,7 @@ describe('reduceState', () => {
   }
 });
 
-/** Decides every 15 s, and after one decision goes on with what was kept, which is written only when outdated. */
+/** Decides every 15 s; after one decision, restarts from the persisted state, which is written only when outdated. */
 function play(
   loads: readonly number[],
   behavior: HpaBehavior | undefined,

@@ -85,7 +85,7 @@ describe('ScalingStates', () => {
       });
       const laterMs = NOW_MS + secondsLater * SECOND_MS;
       expect(await lead().dependsOnScale(WEB, laterMs)).to.equal(isAsked);
-      expect(await states.dependsOnScale(WEB, laterMs)).to.equal(false); // it knows what it has done
+      expect(await states.dependsOnScale(WEB, laterMs)).to.equal(false); // it has its own record
     });
 
   it('ignores times in the future, recorded by another process', async () => {
@@ -98,7 +98,7 @@ describe('ScalingStates', () => {
     ...{ currentReplicas, decidedAtMs: NOW_MS - 15 * SECOND_MS + laterMs },
   });
 
-  /** One that has wanted nine replicas, and has scaled by two, which is kept. */
+  /** The persisted state of an HPA with nine desired replicas that has scaled by two. */
   async function ofOneThatWanted(): Promise<ScalingStates> {
     const states = lead();
     await states.get(WEB, seen(3));
@@ -107,7 +107,7 @@ describe('ScalingStates', () => {
     return states;
   }
 
-  /** As each term does, beside what the terms before have kept. */
+  /** Starts a term with the state that earlier terms persisted. */
   function lead(nowMs = NOW_MS): ScalingStates {
     return new ScalingStates({
       store: {

@@ -46,7 +46,7 @@ describe('ClusterAccess', () => {
     expect(await Promise.all(asking)).to.deep.equal(['Bearer 2', 'Bearer 2', 'Bearer 2']);
   });
 
-  it('logs no failure of what the end of the program broke off, and reads no more', async () => {
+  it('logs no failure of reads that the end of the program aborts, and starts no others', async () => {
     const asking = access.authorization();
     ending.abort(new Error('shutting down'));
     expect(await asking).to.equal('Bearer 1');
@@ -73,7 +73,7 @@ describe('ClusterAccess', () => {
     const reloading = access.authorization();
     loads[1]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
     await reloading;
-    access.refuse('Bearer 1'); // of a request that was on its way for long
+    access.refuse('Bearer 1'); // of a request that took long
     expect(await access.authorization()).to.equal('Bearer 2');
     access.refuse('Bearer 2');
     const replacing = access.authorization();

@@ -138,13 +138,13 @@ describe('loadClusterAccess', () => {
           });
           await clock.advance(9_999);
           expect(given).to.equal(undefined);
-          await eventually(isReadOnce); // each more would keep a thread
+          await eventually(isReadOnce); // each further read would block a thread
           await clock.advance(1);
           expect(given).to.equal('Bearer first');
         }
         expect(String(logger.lines.map(({ fields }) => fields.err))).to.include('no credentials within 10s');
       } finally {
-        await writeFile(token, 'second'); // ends what reads it
+        await writeFile(token, 'second'); // ends the read
         await reading;
       }
       await unlink(token);

@@ -75,7 +75,7 @@ describe('ReloadingFiles', () => {
   });
 });
 
-/** Two files that belong together when they hold the same. */
+/** Two files that match if they have the same content. */
 async function setUp() {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await TemporaryDirectory.create());

@@ -197,7 +197,7 @@ describe('ApiClient', () => {
       aborting.abort(new Error('shutting down'));
       await asked;
       await client[Symbol.asyncDispose]();
-      // By turns of the event loop, not by time: after ten seconds the connection would be given up anyway.
+      // Counts iterations of the event loop, not time: after ten seconds the connection would time out anyway.
       for (let turn = 0; turn < 10_000 && !silent.sockets[0]?.closed; turn++) await setImmediate();
       expect(silent.sockets[0]?.closed).to.equal(true);
     });

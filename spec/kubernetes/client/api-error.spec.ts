@@ -49,7 +49,7 @@ describe('apiErrorOf', () => {
       expect(apiErrorOf('', { statusCode: 429, body: '', retryAfter }).retryAfterMs, retryAfter).to.equal(
         undefined,
       );
-    const retryAfter = '9'.repeat(16_000); // clients wait for no more than they have set themselves
+    const retryAfter = '9'.repeat(16_000); // clients wait no longer than their own maximum
     expect(apiErrorOf('', { statusCode: 429, body: '', retryAfter }).retryAfterMs).to.equal(
       Number.POSITIVE_INFINITY,
     );

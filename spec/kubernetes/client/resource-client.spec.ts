@@ -189,7 +189,7 @@ describe('ResourceClient', () => {
     controller.abort(new Error('enough'));
     expect(await aborted).to.equal('enough');
     await served.clock.advance(150_000);
-    await late; // after longer than a request may take: that time runs from when it has its token
+    await late; // longer than the request timeout, which starts when the request has its token
     expect(served.asked).to.have.length(3);
   });
 
@@ -245,7 +245,7 @@ describe('ResourceClient', () => {
 });
 
 describe('retryOnConflict', () => {
-  it('writes over what it reads again, until there is no conflict, after a short while each', async () => {
+  it('reads again and writes after a conflict, with a short delay, until there is none', async () => {
     const clock = new ManualClock();
     const written: string[] = [];
     const write = async (read: number) => {
@@ -283,7 +283,7 @@ describe('retryOnConflict', () => {
     }
   });
 
-  it('throws the conflict where what it reads again must not be written over, and what reading throws', async () => {
+  it('throws the conflict if the new version must not be overwritten, and errors of reading it', async () => {
     const clock = new ManualClock();
     const original = conflict();
     let attempts = 0;

@@ -19,7 +19,7 @@ function event({ type = 'MODIFIED', uid, namespace = 'team-1', n, text = LONG }:
   return JSON.stringify({ type, object: { kind: 'ConfigMap', metadata, data: { text } } });
 }
 
-/** What consumers take while turns are given one by one; each turn begins once all lines are read. */
+/** The lines that consumers take while time slices are granted one by one; each slice begins once all lines are read. */
 async function takenOf(lines: readonly string[], turns: string[] = []): Promise<readonly string[]> {
   const taken: string[] = [];
   async function* stream() {

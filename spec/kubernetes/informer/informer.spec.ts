@@ -16,7 +16,7 @@ describe('Informer', () => {
   let clock: ManualClock;
   let logger: RecordingLogger;
   let stack: AsyncDisposableStack;
-  /** How the next requests are responded to; the last one stays for all that follow. */
+  /** The next responses; the last one repeats. */
   let responses: Response[];
   let server: LoopbackServer;
   let watches: ServerResponse[];
@@ -52,7 +52,7 @@ describe('Informer', () => {
     return informer;
   }
 
-  /** Begins a watch that stays open, with these events in it already. */
+  /** Responds with a watch that starts with these events and stays open. */
   const watching =
     (...events: readonly object[]): Response =>
     (response) => {
@@ -475,7 +475,7 @@ describe('Informer', () => {
     expect(logger.lines[0]?.fields.err).to.equal('Cannot watch /api/v1/pods: invalid event');
   });
 
-  it('opens a watch again that has fallen silent, where it was, and without a word', async () => {
+  it('reopens a silent watch at its last version, without a log line', async () => {
     responses = [listing('5'), watching(event('ADDED', 'a', 9)), watching()];
     const informer = await informerOf();
     await eventually(() => informer.size === 1);
@@ -606,7 +606,7 @@ describe('Informer', () => {
     expect(messages()).to.deep.equal(['info: Watch is forbidden; falling back to polling']);
   });
 
-  /** Lets the pause after the given number of requests pass. */
+  /** Advances past the delay after the given number of requests. */
   async function retry(requests: number): Promise<void> {
     await eventually(() => server.requests.length === requests && clock.sleeperCount === 1);
     while (server.requests.length === requests) await clock.advance(125);

@@ -125,7 +125,7 @@ describe('ObjectStore', () => {
     expect(() => [...indexed.find('none', 'x')]).to.throw('Cannot look up "x": index none');
   });
 
-  it('finds an object under no word about which an index throws', () => {
+  it('finds an object under no value of an index that throws', () => {
     const indexed = new ObjectStore<Item>(() => {}, {
       label: ({ labels }) => {
         if (labels.label === 'broken') throw new Error('broken');
@@ -164,13 +164,13 @@ describe('ObjectStore', () => {
     expect(store.get('a')).to.equal(undefined);
   });
 
-  it('remembers the latest of several deletions, whatever their order', () => {
+  it('retains the latest of several deletions, in any order', () => {
     for (const version of [5, 3, Number.NaN]) store.delete('a', version);
     store.set('a', { version: 4, value: item('late') });
     expect(store.get('a')).to.equal(undefined);
   });
 
-  it('remembers for longer what was deleted once more', () => {
+  it('retains a second deletion for longer', () => {
     store.delete('first', 10);
     for (let index = 0; index < 1023; index++) store.delete(`gone-${index}`, 10);
     store.delete('first', 11);
@@ -179,7 +179,7 @@ describe('ObjectStore', () => {
     expect(store.get('first')).to.equal(undefined);
   });
 
-  it('finds nothing under the words of what was deleted, though it is made again with others', () => {
+  it('finds nothing under the values of a deleted object, even if it is recreated with others', () => {
     const indexed = new ObjectStore<Item>(() => {}, { label: ({ labels }) => Object.values(labels) });
     indexed.set('a', { version: 1, value: item('x') });
     indexed.delete('a', 2);
@@ -214,7 +214,7 @@ function item(label: string): Item {
 const indexOfWords = () => new ObjectIndex<readonly string[]>((words) => words);
 
 describe('ObjectIndex', () => {
-  it('finds the keys of objects under each of their words, as long as they have them', () => {
+  it('finds the keys of objects under each of their values, as long as they have them', () => {
     const index = indexOfWords();
     index.apply({ key: 'a', previous: undefined, current: ['x', 'y'] });
     index.apply({ key: 'b', previous: undefined, current: ['y'] });
@@ -257,7 +257,7 @@ describe('ObjectIndex', () => {
     expect([...index.keys('x')]).to.deep.equal([]);
   });
 
-  it('finds an object under no word about which its function throws', () => {
+  it('finds an object under no value if its function throws', () => {
     const index = new ObjectIndex<string>(() => {
       throw new Error('no words');
     });

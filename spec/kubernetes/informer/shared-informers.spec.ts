@@ -15,7 +15,7 @@ interface CachedWidget {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Users need fields of the spec, by their names. */
+/** Users request fields of the spec, by name. */
 function widgetKind(versions: readonly string[] = ['v1']): InformedKind<CachedWidget, readonly string[]> {
   return {
     resource: { group: WIDGETS.group, kind: 'Widget', plural: 'widgets', namespaced: true },
@@ -198,7 +198,7 @@ describe('SharedInformers', () => {
     await api.api.requestJson({ method: 'DELETE', path: `${DEFINITIONS}/widgets.spec.example.com` });
     await define('v2');
     await create('b', {}, 'default', 'v2');
-    await api.cluster.apiServer.stop(); // which ends watches, as removing the version does
+    await api.cluster.apiServer.stop(); // ends watches, as removing the version does
     await api.cluster.apiServer.start();
     await passes(() => widgets.find('default/b')?.version === 'v2');
     expect(widgets.find('default/a')).to.equal(undefined);

@@ -48,7 +48,7 @@ describe('waitUntilServed', () => {
     expect(messages().at(-1)).to.equal('The API server serves the kind now');
   });
 
-  it('logs once that discovery fails, and again what it is when it does not', async () => {
+  it('logs once that discovery fails, and the missing kinds once it succeeds', async () => {
     served = new Error('unreachable');
     const waiting = wait();
     await clock.advance(30_000);

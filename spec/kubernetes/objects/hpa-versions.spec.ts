@@ -76,7 +76,7 @@ const CONDITION = {
   message: 'm',
 };
 
-/** As kube-apiserver 1.20.2 was seen to write it; metrics of containers, which came later, as its types have them. */
+/** As recorded from kube-apiserver 1.20.2; metrics of containers, which are newer, by their types. */
 const SHOWN_AS_V1 = {
   metadata: {
     ...METADATA,
@@ -123,7 +123,7 @@ describe('readHpa with a large object', () => {
     expect(readHpa(v1, 'v1')).to.deep.include({ spec: reduced, omitted });
   });
 
-  it('leaves out as many as fit into an object, whatever they are', () => {
+  it('omits any number of metrics that fits into an object, even invalid ones', () => {
     const spec = { ...SPEC, metrics: Array(200_000).fill(7) };
     expect(readHpa({ metadata: METADATA, spec }, 'v2')).to.deep.include({
       ...{ spec: reduced, omitted: 'the HPA has 200000 metrics, more than 500' },

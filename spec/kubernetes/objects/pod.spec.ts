@@ -36,7 +36,7 @@ describe('PODS', () => {
     const decode = PODS.decoder([{ fields: ['requests'] }]);
     const metadata = (labels: object) => ({ ...POD.metadata, labels });
     const isOmitted = (changes: object) => decode({ ...POD, ...changes }).omitted !== undefined;
-    /** Labels of one character that take a number of bytes with all else of the pod. */
+    /** Labels of one character each that fill a pod up to a number of bytes. */
     const labelsOf = (bytes: number) => ({
       a: 'v'.repeat(bytes - 1 - 32 - ('app'.length + 32) - ('cpu1'.length + 32)),
     });
@@ -83,7 +83,7 @@ const CONDITION = z.union([
   z.object({ type: z.string().refine((type) => type !== 'Ready') }),
 ]);
 
-/** What is read of a pod, as a schema. */
+/** A schema of the fields that are read of a pod. */
 const POD_SCHEMA = z.object({
   metadata: z.object({
     ...{ name: z.string().min(1), namespace: text, uid: text },

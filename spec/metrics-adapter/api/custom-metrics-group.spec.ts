@@ -29,7 +29,7 @@ describe('customMetricsGroup', () => {
       expect(setUp().route(path)).to.equal(undefined);
     });
 
-  it('names what it does not support', () => {
+  it('rejects unsupported requests and names the cause', () => {
     const { read } = setUp();
     expect(() => read('namespaces/shop/rps')).to.throw('invalid request path');
     expect(() => read('nodes/a/rps', { fields: 'metadata.name=b' })).to.throw(
@@ -66,7 +66,7 @@ describe('customMetricsGroup', () => {
   });
 });
 
-/** A group that knows the metric `rps` of everything. */
+/** A group with the metric `rps` of every object. */
 function setUp() {
   const asked: unknown[] = [];
   const selectors: string[] = [];

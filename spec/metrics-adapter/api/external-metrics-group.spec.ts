@@ -48,7 +48,7 @@ describe('externalMetricsGroup', () => {
   });
 });
 
-/** A group that knows the metric `rate`. */
+/** A group with the metric `rate`. */
 function setUp() {
   const asked: unknown[] = [];
   const known = { metrics: ['rate'] };

@@ -38,7 +38,7 @@ const COLLECTORS = [
 
 type Settings = Readonly<Record<string, string>>;
 
-/** What each collector takes, and what the query then is. */
+/** The settings of each collector, and the resulting query. */
 const GOOD: readonly (readonly [string, Settings, string])[] = [
   ['json-path', { endpoint: 'http://me:secret@shop/a', 'json-key': '$.a' }, '$.a in /a of shop'],
   ['influxdb', { query: 'from(b)\n|> last()' }, 'from(b) |> last() of InfluxDB at source'],

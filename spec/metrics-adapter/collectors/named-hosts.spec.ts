@@ -18,7 +18,7 @@ import { externalMetric, readHpaObject } from '#spec/support/scaled-hpas.ts';
 
 const signal = new AbortController().signal;
 const ALLOWED = '127.0.0.1';
-/** In every form that leads to this machine, and none of which `127.0.0.1` alone allows. */
+/** Addresses of this machine in every form, none of which an allowed `127.0.0.1` includes. */
 const FORBIDDEN = ['127.0.0.2', '2130706434', '0x7f.2', '[::1]', '[::ffff:127.0.0.2]', '[64:ff9b::7f00:2]'];
 const GOOD =
   '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"42"]},' +
@@ -32,7 +32,7 @@ interface Environment {
   readonly stack: AsyncDisposableStack;
 }
 
-/** Everything that asks a host which somebody names in the cluster, or which a name server may lie about. */
+/** Every source whose host users set in the cluster, or whose name resolves by an untrusted name server. */
 const SOURCES: Readonly<Record<string, (url: URL, environment: Environment) => Query>> = {
   prometheus: (url, { clients }) =>
     planned(prometheusCollector({ server: undefined, additionalServers: new Map(), clients }), {
@@ -71,7 +71,7 @@ const OVER_HTTP = ['prometheus', 'json-path', 'influxdb', 'sqs'];
 
 describe('the hosts of sources', () => {
   for (const [name, make] of Object.entries(SOURCES)) {
-    it(`of ${name} are judged by the address, whatever its form`, async () => {
+    it(`of ${name} are checked by their address, in any form`, async () => {
       await using system = await setUp();
       for (const host of FORBIDDEN) {
         const query = make(new URL(`http://${host}:${system.server.port}`), system);
@@ -92,7 +92,7 @@ describe('the hosts of sources', () => {
       ] as const) {
         system.addresses = [address];
         const before = system.server.requests.length;
-        const hangs = isAsked && !OVER_HTTP.includes(name); // it speaks HTTP, and they wait for something else
+        const hangs = isAsked && !OVER_HTTP.includes(name); // the server speaks HTTP, while these wait for another protocol
         const signal = hangs ? AbortSignal.timeout(400) : new AbortController().signal;
         const told = await query.run(signal).then(() => 'no error', tellAll);
         if (isAsked) expect(told).not.to.match(/is not allowed/);
@@ -121,7 +121,7 @@ async function setUp(say: (response: ServerResponse) => void = respond) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(
     await LoopbackServer.start(({ url }, response) => {
-      response.setHeader('connection', 'close'); // so that each request connects again
+      response.setHeader('connection', 'close'); // so that each request opens a connection
       if (url.pathname.endsWith('/api/v2/query') && say === respond) response.end(CSV);
       else say(response);
     }),

@@ -63,7 +63,7 @@ function queryOf(collector: ReturnType<typeof scalingScheduleCollector>, of: Hpa
   } as never);
 }
 
-/** Schedules of any name, whose value is 100 now. */
+/** Schedules of any name with a value of 100 now. */
 function setUp() {
   const asked: string[] = [];
   const entry = { type: 'OneTime', startMs: NOW_MS, endMs: undefined, durationMs: 1, value: 100 } as const;

@@ -193,7 +193,7 @@ describe('readIngress', () => {
       expect(readIngress({ metadata: { annotations: null }, spec }, NAMES).hosts).to.deep.equal([]);
   });
 
-  it('has the weights of each annotation that it is to look at, in their order', () => {
+  it('reads the weights of each configured annotation, in order', () => {
     const annotations = { [STACKS]: '{"c": 100}', [WEIGHTS]: '{"a": 0.5, "b": 99.5}', other: '{"d": 1}' };
     const weights = readIngress({ metadata: { annotations }, spec: {} }, NAMES).weights;
     expect(weights).to.deep.equal([{ a: 0.5, b: 99.5 }, { c: 100 }]);

@@ -41,7 +41,7 @@ describe('sqlCollector', () => {
   });
 });
 
-/** The keys of the queries, and what cannot be collected. */
+/** The keys of the queries, and the metrics that cannot be collected. */
 function plan(
   settings: Readonly<Record<string, string>>,
   matchLabels?: Readonly<Record<string, string>>,

@@ -10,12 +10,12 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { externalMetric, hpaObject, objectMetric, podsMetric } from '#spec/support/scaled-hpas.ts';
 import { type Settings, WRONG_SETTINGS, type WrongSettings } from './wrong-settings.ts';
 
-const METRIC = 'requests-per-second'; // the only one that Skipper's collector takes
+const METRIC = 'requests-per-second'; // the only metric that Skipper's collector supports
 const TYPES = { Pods: 'pods', Object: 'object', External: 'external' };
 const INGRESS = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', name: 'shop' };
 const SCHEDULE = { apiVersion: SCALING_SCHEDULES.apiVersion, kind: 'ScalingSchedule', name: 'nightly' };
 
-/** Where settings may stand: what makes an HPA of them, and how errors name the place. */
+/** Locations of settings: how to build an HPA with them, and how errors name the location. */
 const PLACES: readonly (readonly [
   string,
   (of: WrongSettings, settings: Settings) => object,
@@ -43,7 +43,7 @@ const PLACES: readonly (readonly [
     (_, key) => `Label ${key} of the metric's selector`,
   ],
 ];
-/** What annotations alone may say. */
+/** Settings that only annotations support. */
 const NO_LABELS = ['interval'];
 
 describe('the settings of every collector', () => {
@@ -109,7 +109,7 @@ describe('the settings of every collector', () => {
 
 function annotationsOf({ type, collector }: WrongSettings, settings: Settings): Settings {
   return Object.fromEntries(
-    // A collector of objects without settings needs an annotation nevertheless, to be looked at.
+    // A collector of objects without settings is configured only if there is an annotation.
     Object.entries({ 'per-replica': '', ...settings }).map(([key, value]) => [
       `metric-config.${TYPES[type]}.${METRIC}.${collector}/${key}`,
       value,

@@ -1,15 +1,15 @@
 /** Settings of a collector, by their keys. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** What a collector must refuse. */
+/** Settings that a collector must reject. */
 export interface WrongSettings {
   readonly type: 'Pods' | 'Object' | 'External';
   readonly collector: string;
-  /** What can be used, and to what wrong settings are added. */
+  /** Valid settings, to which wrong ones are added. */
   readonly good: Settings;
-  /** By key: values, and what is said of them behind the place where they stand. */
+  /** By key: values, and their error message after the location. */
   readonly wrong: Readonly<Record<string, readonly (readonly [value: string, rule: string])[]>>;
-  /** Settings that lack something, and what is said to be missing. */
+  /** Incomplete settings, and the missing one in the message. */
   readonly missing: readonly (readonly [given: Settings, name: string])[];
 }
 
@@ -48,7 +48,7 @@ const COMMON: WrongSettings['wrong'] = {
   interval: not('must be a duration of 1s to 24h0m0s, as in 30s', '', '5', '-1s', '999ms', '25h', 'soon'),
 };
 
-/** Every key of every collector that there are wrong values of, with some of these. */
+/** The wrong values of every key of every collector, with some of these settings. */
 export const WRONG_SETTINGS: readonly WrongSettings[] = [
   ...(['External', 'Object'] as const).map(
     (type): WrongSettings => ({
@@ -207,7 +207,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
   { type: 'Object', collector: 'scaling-schedule', good: {}, wrong: COMMON, missing: [] },
 ];
 
-/** Values of which a rule is told with the value behind it. */
+/** Values whose message is the rule followed by the value. */
 function not(rule: string, ...values: readonly string[]): Rules {
   return values.map((value) => [value, `${rule}, not ${JSON.stringify(value)}`] as const);
 }

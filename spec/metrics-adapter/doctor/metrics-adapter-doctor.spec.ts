@@ -49,7 +49,7 @@ describe('metricsAdapterDoctor', () => {
     ]);
   });
 
-  it('finds nothing to look at where no HPA has collected metrics, and needs no APIService then', async () => {
+  it('finds nothing to check if no HPA has collected metrics, and needs no APIService then', async () => {
     await using system = await start();
     const { isSound, findings } = await system.examine();
     expect(isSound, JSON.stringify(findings)).to.equal(true);
@@ -155,7 +155,7 @@ describe('metricsAdapterDoctor', () => {
       'metrics-api-unregistered',
     ]);
     await system.run();
-    await system.register(BOTH, 1); // nobody listens there
+    await system.register(BOTH, 1); // no server listens there
     const { diagnoses, findings } = await system.examine();
     expect(new Set(diagnoses)).to.deep.equal(new Set(['metrics-api-unavailable']));
     expect(findings.find(({ status }) => status === 'failed'))
@@ -221,7 +221,7 @@ describe('metricsAdapterDoctor', () => {
   });
 });
 
-/** A cluster, a Prometheus, and an autoscaler that may be started and registered. */
+/** A cluster, a Prometheus, and an autoscaler that a spec may start and register. */
 async function start() {
   await using starting = new AsyncDisposableStack();
   const server = starting.use(await startSimulatedApiServer({ clock: new ManualClock(Date.now()) }));
@@ -249,7 +249,7 @@ async function start() {
       ];
       await created(server, HPAS, hpaObject({ annotations, metrics }));
     },
-    /** Starts the autoscaler, and waits until it has asked for the metrics. */
+    /** Starts the autoscaler, and waits until it has queried the metrics. */
     async run() {
       const folder = join(dirname(server.kubeconfig), 'autoscaler');
       const own = ['--bind-address=127.0.0.1', '--secure-port=0', `--cert-dir=${folder}`];

@@ -63,7 +63,7 @@ describe('metricsUi', () => {
   });
 });
 
-/** The text of the page, without marks. */
+/** The text of the page without markup. */
 function shown(search: string, seen: SeenMetrics): string {
   const query = readPageQuery(new URLSearchParams(`view=metrics${search}`), ['metrics']);
   const page = renderMetrics(query, metricsSource(seen)).toString();

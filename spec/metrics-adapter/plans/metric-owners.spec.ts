@@ -48,7 +48,7 @@ describe('MetricClaims', () => {
 const SERVICE = { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true };
 
 describe('contestMetrics', () => {
-  /** Which of two HPAs, of these targets, have the same query of one Service collected. */
+  /** The owner among two HPAs, with these targets, that collect the same query of one Service. */
   const winners = (perReplica: boolean, targets: readonly string[]) => {
     const claims = new MetricClaims();
     const describedObject = { apiVersion: 'v1', kind: 'Service', name: 'api' };

@@ -15,7 +15,7 @@ describe('QueryNotices', () => {
     );
     return {
       ...{ notices, events },
-      /** Has an HPA ask by a query, or be gone. */
+      /** Makes an HPA use a query, or deletes it. */
       hpa(name: string, key: string | undefined) {
         if (key === undefined) known.delete(name);
         else known.set(name, { hpa: { name }, metrics: [{ query: { key } }], problems: [] } as never);
@@ -51,7 +51,7 @@ describe('QueryNotices', () => {
     expect(notices.size).to.equal(1);
     hpa('b', undefined);
     expect(notices.size).to.equal(0);
-    response('query 0', 2); // it was under way
+    response('query 0', 2); // it was in progress
     expect(notices.size).to.equal(0);
   });
 });

@@ -131,7 +131,7 @@ describe('storedMetrics, of an Object metric', () => {
     expect(stored?.values(() => false)).to.deep.equal([]);
   });
 
-  it('names the group in the path, and no namespace of what has none', () => {
+  it('names the group in the path, and a namespace only if there is one', () => {
     const stored = store(object({ resource: ROUTE }), { samples: [sample(8)] }).objects?.[0];
     expect(stored).to.deep.include({ resource: 'routes.route.example', isNamespaced: false, namespace: '' });
     expect(stored?.values(ALL)[0]?.object).to.deep.equal({
@@ -187,7 +187,7 @@ function object(given: Given = {}) {
   return collected(metric, { resource: SERVICE, ...given });
 }
 
-/** What is stored of one metric of `default/web`, whose source has told this. */
+/** Stores a source's result as one metric of `default/web`. */
 function store(
   one: CollectedMetric,
   told?: { readonly samples: readonly Sample[] },

@@ -39,7 +39,7 @@ describe('ScheduleReconciler', () => {
     system.followed.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
     system.followed.schedules.push(scheduleThatCounts('always'));
     await system.reconciler.reconcile(signal);
-    expect(system.told()).to.have.lengthOf(750); // of more at once, the others are not told
+    expect(system.told()).to.have.lengthOf(750); // at most this many events are recorded at a time
     system.followed.schedules = [scheduleThatIsOver('new')];
     system.followed.hpas = [];
     await system.reconciler.reconcile(signal);
@@ -50,7 +50,7 @@ describe('ScheduleReconciler', () => {
   });
 });
 
-/** Its status says that it counts still. */
+/** An expired schedule whose status is still active. */
 function scheduleThatIsOver(name: string): ScalingSchedule {
   const value = {
     metadata: { name, namespace: 'default' },
@@ -60,7 +60,7 @@ function scheduleThatIsOver(name: string): ScalingSchedule {
   return readScalingSchedule(value, 'ScalingSchedule');
 }
 
-/** Its status says so, too. */
+/** An active schedule with an active status. */
 function scheduleThatCounts(name: string): ScalingSchedule {
   const once = { type: 'OneTime', date: '2026-03-02T10:00:00Z', durationMinutes: 15, value: 100 };
   const spec = { schedules: [once], scalingWindowDurationMinutes: 0 };

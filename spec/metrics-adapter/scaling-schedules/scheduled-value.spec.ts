@@ -87,7 +87,7 @@ describe('scheduledValue', () => {
   it('counts on the days on which the clock is changed', () => {
     const sunday = { days: ['Sun'], startTime: '02:30', endTime: '04:00' };
     expect(valueAt('2026-03-29T01:29:59Z', [weekday(sunday)], 0)).to.equal(0);
-    expect(valueAt('2026-03-29T01:30:00Z', [weekday(sunday)], 0)).to.equal(50); // 03:30, for 02:30 never was
+    expect(valueAt('2026-03-29T01:30:00Z', [weekday(sunday)], 0)).to.equal(50); // 03:30, since 02:30 does not exist
     expect(valueAt('2026-03-29T02:00:00Z', [weekday(sunday)], 0)).to.equal(0);
     expect(valueAt('2026-10-25T00:30:00Z', [weekday(sunday)], 0)).to.equal(50); // 02:30 for the first time
     expect(valueAt('2026-10-25T02:59:59Z', [weekday(sunday)], 0)).to.equal(50);

@@ -91,7 +91,7 @@ describe('TargetSelectors', () => {
     const web = target('web');
     for (const other of [{}, { namespace: 'other' }, { apiVersion: 'apps/v2' }, { kind: 'Rollout' }])
       await selectors.selectorOf({ ...web, ...other }, { signal });
-    await selectors.selectorOf({ ...web, apiVersion: undefined }, { signal }); // apps/v1, where nothing is said
+    await selectors.selectorOf({ ...web, apiVersion: undefined }, { signal }); // apps/v1 by default
     expect(read).to.have.lengthOf(4);
   });
 

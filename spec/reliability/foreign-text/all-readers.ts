@@ -10,7 +10,7 @@ import {
 } from './source-readers.ts';
 import { TRIGGER_READERS } from './trigger-readers.ts';
 
-/** Everything that reads foreign text. */
+/** Every reader of foreign text. */
 export const FOREIGN_READERS: readonly ForeignReader[] = [
   ...REQUEST_READERS,
   CERTIFICATE_READER,
@@ -22,7 +22,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
   ...OPERATOR_READERS,
 ];
 
-/** Files that export something called like a reader, and why it is none of foreign text, or whose spec has its shapes. */
+/** Files whose exports are named like readers, and why they are exempt: the text is not foreign, or their spec has the shapes. */
 export const NO_READERS: Readonly<Record<string, string>> = {
   'explain-hpa.ts': 'hands its arguments to the reader of flags, which is in the table',
   'scenario.ts': 'reads the load that a decision is explained with, of bounded length and rows, in no server',

@@ -9,15 +9,15 @@ import {
 import type { ForeignReader, Shape } from './foreign-reader.ts';
 
 const { identifier, integer, octets, sequence } = DER_TAGS;
-/** What a certificate has beside its extensions. */
+/** Bytes of a certificate besides its extensions. */
 const OTHERS = 400;
 
-/** What decodes certificates that clients show, which anybody may make; texts are DER, a character for each byte. */
+/** Decodes client certificates, which any client can create; texts are DER, one character per byte. */
 export const CERTIFICATE_READER: ForeignReader = {
   name: "a client's certificate",
   files: [],
   bound: { length: 16 * 1024, by: 'MAX_CERTIFICATE_BYTES' },
-  parts: 8, // a 64th of it is shorter than what every certificate has
+  parts: 8, // a 64th of it is shorter than the fixed content of a certificate
   shapes: {
     'an identifier of many parts': extended((bytes) => [
       [EXTENDED_KEY_USAGE, der(sequence, der(identifier, Buffer.alloc(bytes, 0x2a)))],

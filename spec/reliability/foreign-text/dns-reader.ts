@@ -9,16 +9,16 @@ const [A, CNAME, IN] = [1, 5, 1];
 const HEADER_BYTES = 12;
 
 /**
- * What a name server responds, which c-ares reads. Thousands of addresses of one name, and chains of thousands of aliases,
+ * A name server's response, which c-ares reads. Thousands of addresses of one name, and chains of thousands of aliases,
  * are not among its shapes: they take more than linear time, up to 0.2 s at the bound, as docs/contributing/reliability.md says.
  *
- * The text is the whole message in Latin 1; the server puts in whose response it is.
+ * The text is the whole message in Latin 1; the server sets the ID of the query.
  */
 export const DNS_READER: ForeignReader = {
   name: 'DNS response',
   files: ['name-resolver.ts'],
   bound: { length: 60_000, by: 'UDP' },
-  parts: 8, // each has a server of its own
+  parts: 8, // each has its own server
   shapes: {
     'long names': response((index) =>
       record(name(`${'a'.repeat(60)}.${index}`), CNAME, name('b'.repeat(63))),
@@ -40,7 +40,7 @@ export const DNS_READER: ForeignReader = {
   },
 };
 
-/** A message of about a length whose records are made one after the other. */
+/** A message of approximately a given length, with generated records. */
 function response(recordOf: (index: number) => Buffer): (length: number) => string {
   return (length) => {
     const records: Buffer[] = [];
@@ -69,7 +69,7 @@ function u16(value: number): Buffer {
   return Buffer.from([value >> 8, value & 0xff]);
 }
 
-/** Responds to each request with the same message, under the request's own number and for what it asked. */
+/** Responds to each query with the same message, under the query's ID and question. */
 async function startServer(message: Buffer): Promise<{ readonly address: string } & Disposable> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -79,7 +79,7 @@ async function startServer(message: Buffer): Promise<{ readonly address: string 
     const questionEnd = HEADER_BYTES + name(NAME).length + 4;
     request.copy(own, 0, 0, 2);
     request.copy(own, HEADER_BYTES, HEADER_BYTES, questionEnd);
-    socket.send(own, peer.port, peer.address, () => {}); // the caller may be gone
+    socket.send(own, peer.port, peer.address, () => {}); // the caller may have ended
   });
   return {
     address: `127.0.0.1:${socket.address().port}`,

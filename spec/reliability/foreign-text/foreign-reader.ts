@@ -1,22 +1,22 @@
-/** Something of lib/ that reads what strangers write. */
+/** A part of lib/ that reads text from untrusted sources. */
 export interface ForeignReader {
   readonly name: string;
-  /** Names of its files; every file of lib/ that exports a reader is named here, or exempt with a reason. */
+  /** Names of its files; every file of lib/ that exports a reader is listed here, or exempt with a reason. */
   readonly files: readonly string[];
-  /** The longest text that it is given, in characters, and what refuses longer ones. */
+  /** The maximum length of its text in characters, and what rejects longer texts. */
   readonly bound: { readonly length: number; readonly by: string };
-  /** The worst texts, each by its length. */
+  /** The most expensive texts, by length. */
   readonly shapes: Readonly<Record<string, Shape>>;
-  /** Into how many its longest text is divided to compare the cost; 64 unless each read costs much beside the text. */
+  /** Number of parts into which the longest text is divided for comparison; 64 unless each read has a high fixed cost. */
   readonly parts?: number;
-  /** Errors are proper responses here: what is measured is what they cost. */
+  /** May throw: a rejection is a valid result, whose cost is measured. */
   read(text: string): unknown;
 }
 
-/** Makes a text of about this length. */
+/** Builds a text of approximately this length. */
 export type Shape = (length: number) => string;
 
-/** A piece again and again, with something before and behind it. */
+/** A repeated piece with a prefix and a suffix. */
 export function repeated(piece: string, { before = '', behind = '' } = {}): Shape {
   return (length) => {
     const times = Math.max(1, Math.floor((length - before.length - behind.length) / piece.length));
@@ -24,7 +24,7 @@ export function repeated(piece: string, { before = '', behind = '' } = {}): Shap
   };
 }
 
-/** Brackets within brackets. */
+/** Nested brackets. */
 export function nested(
   opening: string,
   closing: string,
@@ -36,7 +36,7 @@ export function nested(
   };
 }
 
-/** Many pieces, no two of which are alike. */
+/** Many distinct pieces. */
 export function distinct(piece: (index: number) => string, { before = '', behind = '' } = {}): Shape {
   return (length) => {
     const pieces: string[] = [];

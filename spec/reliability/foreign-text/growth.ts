@@ -1,14 +1,14 @@
-/** Kernels count CPU time in steps of 4 ms: what is measured takes several of these. */
+/** Kernels count CPU time in steps of 4 ms; a measurement takes several of these. */
 const MEASURED_MS = 24;
 
-/** CPU time of this thread that one run takes, in milliseconds, of as many as take `leastMs` together; errors are results. */
+/** CPU time of this thread per run, in milliseconds, over enough runs to take `leastMs` together; errors are results. */
 export async function costOf(run: () => unknown, leastMs = MEASURED_MS): Promise<number> {
   const before = process.threadCpuUsage();
   for (let runs = 1; ; runs++) {
     try {
       await run();
     } catch {
-      // a refusal, which costs what it costs
+      // a rejection, whose cost counts
     }
     const { user, system } = process.threadCpuUsage(before);
     const totalMs = (user + system) / 1000;
@@ -16,26 +16,26 @@ export async function costOf(run: () => unknown, leastMs = MEASURED_MS): Promise
   }
 }
 
-/** Whatever grows to this much at its bound delays nothing; of less, memory that is touched first and caches are most. */
+/** At this cost at its bound, a read delays nothing; below it, first memory accesses and cold caches dominate the measurement. */
 const NEGLIGIBLE_MS = 10;
 
 const ATTEMPTS = 7;
 
-/** How the cost of reading grows from short texts, or anything else, to one as long as all of them. */
+/** Growth of the cost from short inputs to one as long as all of them together. */
 export interface Growth {
   readonly isLinear: boolean;
-  /** Of the long one, at the best of several attempts. */
+  /** Cost of the long input, the minimum of several attempts. */
   readonly costMs: number;
-  /** That, as a multiple of what all short ones cost. */
+  /** The cost as a multiple of that of all short inputs. */
   readonly ratio: number;
 }
 
 /**
- * Compares the CPU time of one long text with that of `parts` short ones of as many characters altogether. Results are retained
- * until all are read, so both take the same memory: what caches, page faults and collections cost beside other load, they cost
- * both. Each is the least of several alternating attempts, since load only ever adds; they end once the growth is linear, so
- * noise alone cannot make it worse. The long one may cost the square root of `parts` as much: linear time is at 1, the square
- * of the length at `parts`, and this is as far from the one as from the other.
+ * Compares the CPU time of one long text with that of `parts` short ones of the same total length. Results are retained
+ * until all are read, so that both allocate the same memory and have the same cost of caches, page faults and collections
+ * under load. Each cost is the minimum of several alternating attempts, since load only increases it; they end once the
+ * growth is linear, so that noise alone cannot increase it. The limit of the ratio is the square root of `parts`: linear
+ * time has 1 and quadratic time has `parts`, and the limit has the same factor to both.
  */
 export async function growthOf<T>(
   read: (of: T) => unknown,
@@ -43,7 +43,7 @@ export async function growthOf<T>(
 ): Promise<Growth> {
   const maxRatio = Math.sqrt(parts);
   let [partsMs, costMs] = [Number.POSITIVE_INFINITY, await costOf(() => read(long), 0)];
-  if (costMs <= NEGLIGIBLE_MS / 2) return { isLinear: true, costMs, ratio: 0 }; // far enough from it for a single run
+  if (costMs <= NEGLIGIBLE_MS / 2) return { isLinear: true, costMs, ratio: 0 }; // a single run is enough far below the limit
   if (costMs < MEASURED_MS) costMs = await costOf(() => read(long));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (costMs <= NEGLIGIBLE_MS) return { isLinear: true, costMs, ratio: 0 };

@@ -22,7 +22,7 @@ import { distinct, type ForeignReader, nested, repeated } from './foreign-reader
 const URL = { length: 128 * 1024, by: 'MAX_URL_BYTES' };
 const PATH = { length: 8 * 1024, by: 'MAX_PATH_BYTES' };
 const HEADER = { length: 8 * 1024, by: 'MAX_ACCEPT_BYTES' };
-/** All headers together, of which few are long: those that say who a user is. */
+/** All headers together; only those that identify a user may be long. */
 const HEADERS = { length: 1024 * 1024, by: 'MAX_HEADER_BYTES' };
 const SELECTOR = { length: 16 * 1024, by: 'MAX_SELECTOR_BYTES' };
 
@@ -35,7 +35,7 @@ const query = (name: string, value: string) => new URLSearchParams([[name, value
 const signal = () => new AbortController().signal;
 const authenticate = bearerTokenAuthenticator(async () => undefined);
 
-/** What reads requests, most of it for anybody. */
+/** Readers of requests, most of which accept unauthenticated ones. */
 export const REQUEST_READERS: readonly ForeignReader[] = [
   {
     name: 'a review of a webhook',

@@ -59,9 +59,9 @@ const MEBIBYTE = 1024 * 1024;
 const KUBELET = { length: 16 * MEBIBYTE, by: '--kubelet-max-response-bytes' };
 const OBJECT = { length: 1.5 * MEBIBYTE, by: 'etcd' };
 const WATCH_LINE = { length: 8 * MEBIBYTE, by: 'MAX_LINE_BYTES' };
-/** Who writes these may do worse; no more than this is measured. */
+/** The operator writes these files and could do more harm otherwise; the bound is only that of the measurement. */
 const OWN_FILE = { length: MEBIBYTE / 4, by: 'the operator' };
-/** Of one argument, by Linux. */
+/** Linux' limit for one argument. */
 const ARGUMENT = { length: 128 * 1024, by: 'the kernel' };
 
 const ORIGIN = { nodeName: 'a', requestedAtMs: 0, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
@@ -76,7 +76,7 @@ const DEEP_SUM = jsonExtract({ form: 'path', text: '$..*', aggregator: 'sum' });
 const TARGET = '"target":{"type":"AverageValue","averageValue":"1"}';
 const OBJECT_HEAD = '{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1",';
 
-/** What reads kubelets' responses. */
+/** Readers of kubelets' responses. */
 export const KUBELET_READERS: readonly ForeignReader[] = [
   {
     name: 'summary',
@@ -139,7 +139,7 @@ export const KUBELET_READERS: readonly ForeignReader[] = [
   },
 ];
 
-/** What reads what the API server and its users write. */
+/** Readers of objects that the API server and its users write. */
 export const CLUSTER_READERS: readonly ForeignReader[] = [
   {
     name: 'node',
@@ -348,7 +348,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
   },
 ];
 
-/** What reads what sources respond, and where they are said to be. */
+/** Readers of sources' responses and of their configured addresses. */
 export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   {
     name: 'response of Prometheus',
@@ -498,7 +498,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
     files: ['read-annotations.ts', 'collected-metrics.ts', 'collected-metrics.ts', 'read-annotations.ts'],
     bound: { length: 64 * 1024, by: 'MAX_LIST_LENGTH' },
     shapes: {
-      // As many as there may be, and far more.
+      // The maximum number, and far more.
       keys: distinct((index) => `a-long-name-of-a-key${String(index).padStart(5)}:\n`),
       'short keys': distinct((index) => `a${index}:\n`),
       commas: repeated(',', { before: '[' }),
@@ -540,7 +540,7 @@ export const METRIC_SOURCE_READERS: readonly ForeignReader[] = [
   },
 ];
 
-/** What reads files and arguments. */
+/** Readers of files and arguments. */
 export const OPERATOR_READERS: readonly ForeignReader[] = [
   {
     name: 'a file that describes a database',

@@ -30,7 +30,7 @@ const PARAMETERS = z.object({
   pairs: parameter(keyValues.optional(), { from: METADATA, description: '' }),
 });
 
-/** What reads ScaledObjects' triggers, and what their sources respond. */
+/** Readers of ScaledObjects' triggers and of their sources' responses. */
 export const TRIGGER_READERS: readonly ForeignReader[] = [
   {
     name: 'a value of Prometheus for a trigger',
@@ -261,6 +261,6 @@ function attempt(read: () => unknown): void {
   try {
     read();
   } catch {
-    // what is refused is refused
+    // rejections are expected
   }
 }

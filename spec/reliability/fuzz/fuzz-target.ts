@@ -1,29 +1,29 @@
 import { z } from 'zod';
 
-/** Something that reads what strangers write. */
+/** Code that reads text from untrusted sources. */
 export interface FuzzTarget {
   readonly name: string;
-  /** The longest text to have it read, in characters. */
+  /** The maximum length of a text, in characters. */
   readonly bound?: number;
-  /** What it really gets to read. */
+  /** Realistic texts. */
   readonly seeds: readonly string[];
-  /** Reads it; a promise is awaited. */
+  /** Reads a text; a promise is awaited. */
   read(text: string): unknown;
-  /** Whether an error is its way to say that the text is wrong. */
+  /** Whether an error is an expected rejection of the text. */
   isRefusal(error: unknown): boolean;
 }
 
-/** Our own errors are plain; the language's are faults of the program. */
+/** Our errors are plain; the language's own classes are faults of the program. */
 export const isPlainError = (error: unknown) => error instanceof Error && error.constructor === Error;
 
-/** For what reads objects by a schema. */
+/** For readers that validate objects with a schema. */
 export const isPlainOrSchemaError = (error: unknown) =>
   isPlainError(error) || error instanceof z.core.$ZodError;
 
-/** For what has a result for every text. */
+/** For readers with a result for every text. */
 export const never = () => false;
 
-/** Reads JSON as what comes before the target does, which refuses what is none. */
+/** Parses JSON as the caller of the target does, which rejects other texts. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -32,7 +32,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Has several readers read one text, each of which may refuse it. */
+/** Passes one text to several readers, each of which may reject it. */
 export async function readAll(
   isRefusal: (error: unknown) => boolean,
   ...reads: readonly (() => unknown)[]

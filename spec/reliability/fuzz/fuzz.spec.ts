@@ -3,20 +3,20 @@ import { fuzz } from './fuzz.ts';
 import { readKeptFailures } from './kept-failures.ts';
 import { FUZZ_TARGETS } from './targets.ts';
 
-/** Enough to fail at what is easy to find; `make fuzz` goes on for minutes. */
+/** Enough to find simple faults; `make fuzz` runs for minutes. */
 const RUNS = 100;
 
-/** The texts are the same in each run of the specs; `make fuzz` draws others. */
+/** Each run of the specs has the same texts; `make fuzz` generates others. */
 const SEED = 1;
 
-/** Shrinking a text that takes long would go on for many minutes, and mocha cannot stop code that never yields. */
+/** Shrinking an expensive text would take many minutes, and mocha cannot interrupt synchronous code. */
 const MAX_TIME_MS = 15_000;
 
 describe('fuzzing', () => {
   const kept = readKeptFailures();
 
   for (const target of FUZZ_TARGETS) {
-    it(`finds nothing that the ${target.name} cannot read or refuse`, async () => {
+    it(`finds no text that the ${target.name} neither reads nor rejects`, async () => {
       const { failure } = await fuzz(target, {
         runs: RUNS,
         seed: SEED,
@@ -27,7 +27,7 @@ describe('fuzzing', () => {
     });
   }
 
-  it('finds an error that is no refusal, and what takes too long', async () => {
+  it('finds an unexpected error, and a text that takes too long', async () => {
     const careless = {
       name: 'careless',
       seeds: ['a=1'],

@@ -2,29 +2,29 @@ import fc from 'fast-check';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { mutated } from './mutations.ts';
 
-/** How long to go on. */
+/** Limits of a fuzz run. */
 export interface FuzzEffort {
   readonly runs: number;
   readonly timeMs?: number;
-  /** Draws the same texts each time; other ones by default. */
+  /** Reproduces the texts; random by default. */
   readonly seed?: number;
-  /** Texts on which the target failed once; they are tried first. */
+  /** Texts on which the target failed before; they are tried first. */
   readonly kept: readonly string[];
 }
 
-/** What came of it; `failure` is the smallest text on which the target failed. */
+/** Result of a run; `failure` is the smallest text on which the target failed. */
 export interface FuzzOutcome {
   readonly runs: number;
   readonly failure: { readonly text: string; readonly reason: string; readonly seed: number } | undefined;
 }
 
-/** Of CPU: some texts have 200 kB, which is read in milliseconds; what takes more than this has a cost that explodes. */
+/** Maximum CPU time: a text of 200 kB is read in milliseconds, so a higher cost is more than linear. */
 const MAX_CPU_MS = 3_000;
 
-/** That of a URL, and past those of selectors and headers that are looked into. */
+/** The bound of a URL, which exceeds those of selectors and parsed headers. */
 const USUAL_BOUND = 128 * 1024;
 
-/** Has a target read changed seeds until it fails or the effort is spent. */
+/** Passes mutated seeds to a target until it fails or a limit is reached. */
 export async function fuzz(
   target: FuzzTarget,
   { runs, timeMs, seed: fixedSeed, kept }: FuzzEffort,
@@ -46,7 +46,7 @@ export async function fuzz(
 
 async function expectSense(target: FuzzTarget, text: string): Promise<void> {
   let cpuMs = await cpuOfReading(target, text);
-  // The best of several counts: beside other load, and where garbage is collected, one may cost many times as much.
+  // The minimum of several measurements: load or a garbage collection can multiply the cost of one.
   for (let again = 0; again < 2 && cpuMs > MAX_CPU_MS; again++)
     cpuMs = Math.min(cpuMs, await cpuOfReading(target, text));
   if (cpuMs > MAX_CPU_MS) throw new Error(`it took ${Math.round(cpuMs)} ms of CPU`);

@@ -25,10 +25,10 @@ const CERTIFICATES = [
   ]),
 ];
 
-/** Whose token it is, is for others to say. */
+/** The lookup of the token's user is not under test. */
 const authenticate = bearerTokenAuthenticator(async () => undefined);
 
-/** What reads headers of requests and responses, and the certificates that stand before them. */
+/** Readers of headers of requests and responses, and of client certificates. */
 export const HEADER_TARGETS: readonly FuzzTarget[] = [
   {
     name: 'Accept header',

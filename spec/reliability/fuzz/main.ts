@@ -3,8 +3,8 @@ import { fuzz } from './fuzz.ts';
 import { keepFailure, readKeptFailures } from './kept-failures.ts';
 import { FUZZ_TARGETS } from './targets.ts';
 
-// Fuzzes everything for a while (1m unless the first argument is another duration), an equal part for each target; or the
-// targets alone whose names contain the second argument.
+// Fuzzes for a duration (by default 1m; first argument), divided equally among the targets. A second argument selects the
+// targets whose names contain it.
 const durationMs = parseDurationMs(process.argv[2] ?? '1m');
 if (durationMs === undefined || durationMs <= 0) {
   process.stderr.write(`TIME=${process.argv[2]} is no duration such as 30s or 10m\n`);

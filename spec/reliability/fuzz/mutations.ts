@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What parsers trip over. */
+/** Texts that parsers often fail on. */
 const TRIPWIRES = [
   ...[
     '',
@@ -64,7 +64,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
         return before + String.fromCharCode(code) + behind.slice(1);
       },
   ),
-  // One character very often: what takes the square of a text's length shows.
+  // Repeats one character very often, so that quadratic time is detectable.
   fc.tuple(place, fc.integer({ min: 1000, max: 100_000 })).map(
     ([at, times]): Mutation =>
       (text) => {
@@ -74,7 +74,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** A piece so often that the text is as long as it may be, or an eighth of that: what repeats of pieces cost shows. */
+/** Repeats a piece up to the maximum length of a text or an eighth of it, so that the cost of repetition is detectable. */
 function repetition(bound: number): fc.Arbitrary<Mutation> {
   return fc.tuple(span, fc.constantFrom(bound / 8, bound)).map(
     ([where, length]): Mutation =>
@@ -87,13 +87,13 @@ function repetition(bound: number): fc.Arbitrary<Mutation> {
   );
 }
 
-/** Longer pieces are repeated too seldom to show anything. */
+/** Longer pieces fit too few times into a text to be detectable. */
 const MAX_PIECE_LENGTH = 40;
 
 /**
- * One of the seeds after a few changes, or something altogether different.
+ * One of the seeds after a few changes, or an unrelated text.
  *
- * @param bound how long a text gets where pieces are repeated, in characters
+ * @param bound length in characters that repetition fills
  */
 export function mutated(seeds: readonly string[], bound: number): fc.Arbitrary<string> {
   const repeated = fc

@@ -55,7 +55,7 @@ const AMQP_SEEDS = [
   frame(8, 0, Buffer.alloc(0)),
 ];
 
-/** What reads the responses of sources. */
+/** Readers of sources' responses. */
 export const SOURCE_TARGETS: readonly FuzzTarget[] = [
   {
     name: "Prometheus' response",
@@ -131,7 +131,7 @@ export const SOURCE_TARGETS: readonly FuzzTarget[] = [
   {
     name: 'rows of a database',
     seeds: ['queue,value\na,4\nb,1.5e3', 'value\nnull'],
-    // A client of the database makes rows of any texts.
+    // A client of the database builds rows of arbitrary texts.
     read: (text) => {
       const [columns = [], ...rows] = text.split('\n').map((row) => row.split(','));
       const withNull = rows.map((row) => row.map((cell) => (cell === 'null' ? null : cell)));

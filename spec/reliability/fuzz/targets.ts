@@ -52,10 +52,9 @@ const LIST_QUERIES = [
   'pretty=true&timeout=34s&allowWatchBookmarks=1',
 ];
 
-/** Kubelets' responses may have 16 MiB, and what costs too much shows long before that. */
+/** Kubelets' responses may have 16 MiB, but excessive cost is detectable far below that. */
 const KUBELET_BOUND = 1024 * 1024;
 
-/** All of them. */
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...HEADER_TARGETS,
   {

@@ -28,7 +28,7 @@ const ADDRESS = [
   ...['::ffff:10.0.0.1/96', '2001:db8::/32'],
 ];
 
-/** What reads settings of triggers and annotations. */
+/** Readers of trigger settings and annotations. */
 export const TRIGGER_TARGETS: readonly FuzzTarget[] = [
   {
     name: 'formula',

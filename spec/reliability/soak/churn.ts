@@ -7,19 +7,19 @@ import { heal, KUBELET_FAULT_CASES } from '../kubelet-fault-cases.ts';
 const ROUND_MS = 1_000;
 const FAULT_LASTS_ROUNDS = 20;
 const API_FAULT_EVERY_ROUNDS = 45;
-/** Of the nodes, at most this part has a fault at a time. */
+/** Maximum share of nodes with a fault at a time. */
 const FAULTY_PART = 1 / 3;
 
 /**
- * Each second lets pods come, go and crash and kubelets fail or recover, more of them in a larger cluster; now and then
- * nodes come and go, and the API server restarts or ends its watches. The same seed does the same.
+ * Each second, pods are created, deleted and crash and kubelets fail or recover, more of them in a larger cluster; at
+ * times, nodes join and leave, and the API server restarts or ends its watches. A seed reproduces the run.
  */
 export class Churn {
   readonly #cluster: SimulatedCluster;
   readonly #seed: number;
-  /** When the faults that nodes have end, in rounds. */
+  /** The round in which each node's fault ends. */
   readonly #faultEnds = new Map<string, number>();
-  /** When nodes recovered or came, by the monotonic clock. */
+  /** When nodes recovered or joined, by the monotonic clock. */
   readonly #healthySinceMs = new Map<string, number>();
   #round = 0;
   #faultCount = 0;
@@ -29,12 +29,12 @@ export class Churn {
     this.#seed = seed;
   }
 
-  /** How many kubelets fail now. */
+  /** Number of failing kubelets. */
   get faultyNodes(): number {
     return this.#faultEnds.size;
   }
 
-  /** Nodes that are there and whose kubelets have been without fault for so long. */
+  /** Existing nodes whose kubelets have been healthy for so long. */
   healthyNodes({ forMs }: { readonly forMs: number }): readonly string[] {
     const sinceMs = performance.now() - forMs;
     return this.#nodeNames().filter(
@@ -42,7 +42,7 @@ export class Churn {
     );
   }
 
-  /** Goes on until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     for (; !signal.aborted; this.#round++) {
       const mostFaulty = this.#nodeNames().length * FAULTY_PART;
@@ -53,7 +53,7 @@ export class Churn {
       }
       await this.#healNodes();
       if (this.#round % API_FAULT_EVERY_ROUNDS === API_FAULT_EVERY_ROUNDS - 1) await this.#changeCluster();
-      await sleep(ROUND_MS, undefined, { signal }).catch(() => {}); // over
+      await sleep(ROUND_MS, undefined, { signal }).catch(() => {}); // aborted
     }
   }
 
@@ -90,7 +90,7 @@ export class Churn {
     }
   }
 
-  /** The API server restarts, may end its watches from then on, and one node leaves while another comes. */
+  /** Restarts the API server, which may then end its watches, and replaces one node. */
   async #changeCluster(): Promise<void> {
     const { apiServer } = this.#cluster;
     await apiServer.stop();

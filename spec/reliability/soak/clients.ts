@@ -6,7 +6,7 @@ const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const PAUSE_MS = 100;
 
-/** What clients of every kind ask for. */
+/** Requests of all kinds of clients. */
 const REQUESTS: readonly { readonly path: string; readonly accept?: string; readonly encoding?: string }[] = [
   { path: PODS },
   { path: PODS, accept: 'application/vnd.kubernetes.protobuf' },
@@ -18,7 +18,7 @@ const REQUESTS: readonly { readonly path: string; readonly accept?: string; read
   { path: '/livez?verbose' },
 ];
 
-/** Asks for everything and leaves once the response begins, until the signal aborts. */
+/** Sends all requests and disconnects once each response begins, until the signal aborts. */
 export async function leaveOn(
   { port, cluster }: ServerInCluster,
   signal: AbortSignal,
@@ -32,11 +32,11 @@ export async function leaveOn(
     } catch (error) {
       onFailure(`${PODS}, to leave: ${error}`);
     }
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {}); // over
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {}); // aborted
   }
 }
 
-/** Sends one request after another until the signal aborts; a response other than 200 is told. */
+/** Sends one request after another until the signal aborts, and reports each response other than 200. */
 export async function askOn(
   { ask }: ServerInCluster,
   signal: AbortSignal,
@@ -54,6 +54,6 @@ export async function askOn(
     } catch (error) {
       onFailure(`${path}: ${error}`);
     }
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {}); // over
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {}); // aborted
   }
 }

@@ -1,6 +1,6 @@
 import type { Sample } from './sample.ts';
 
-/** One chart of the picture: the same unit for all of its lines. */
+/** One chart of the picture, with one unit for all its lines. */
 interface Chart {
   readonly title: string;
   readonly lines: readonly { readonly name: string; readonly color: string; readonly of: keyof Sample }[];
@@ -53,7 +53,7 @@ const CHART_HEIGHT = 150;
 const GAP = 50;
 const TOP = 60;
 
-/** Draws how a server fared as one SVG picture: a chart for each kind of figure, one below the other. */
+/** Draws the samples of a server as one SVG picture: a chart for each unit, one below the other. */
 export function drawSoak(title: string, samples: readonly Sample[]): string {
   const lastSeconds = Math.max(1, samples.at(-1)?.atSeconds ?? 1);
   const height = TOP + CHARTS.length * (CHART_HEIGHT + GAP);
@@ -110,7 +110,7 @@ function text(x: number, y: number, content: string, attributes: string): string
   return `<text x="${x}" y="${y}" ${attributes}>${content.replace(/[<&]/g, (c) => (c === '<' ? '&lt;' : '&amp;'))}</text>`;
 }
 
-/** The next of 1, 2, 4, 6, 8, 10 times a power of ten. */
+/** The next number of the form 1, 2, 4, 6, 8 or 10 times a power of ten. */
 function niceAbove(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 4, 6, 8].find((digit) => digit * power >= value) ?? 10);

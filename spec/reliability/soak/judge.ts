@@ -1,6 +1,6 @@
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
 
-/** A list of PodMetrics, as far as it is judged. */
+/** A list of PodMetrics with the fields that are compared. */
 export interface PodMetricsList {
   readonly items: readonly {
     readonly metadata: { readonly namespace: string; readonly name: string };
@@ -13,14 +13,14 @@ export interface PodMetricsList {
   }[];
 }
 
-/** How far the truth may lie from what whole-second stamps allow, and what is below a millicore. */
+/** Tolerated error, for whole-second timestamps and usages below a millicore. */
 const TOLERATED_PART = 0.02;
 const TOLERATED_NANOCORES = 1e6;
 
 /**
- * Compares every container that is served with what it really used in the window that is told.
+ * Compares every served container with its actual usage in the reported window.
  *
- * @returns those that are wrong, in words; a pod that has gone meanwhile, or crashed, is not judged
+ * @returns descriptions of wrong values; pods that were deleted or crashed meanwhile are skipped
  */
 export function wrongUsages({ truth }: SimulatedCluster, { items }: PodMetricsList): readonly string[] {
   const wrong: string[] = [];
@@ -46,7 +46,7 @@ export function wrongUsages({ truth }: SimulatedCluster, { items }: PodMetricsLi
   return wrong;
 }
 
-/** `undefined` where the container does not run any more or has begun again since the window did. */
+/** `undefined` if the container has ended, or has restarted since the window began. */
 function steadyUsage(
   truth: SimulatedCluster['truth'],
   path: { readonly namespace: string; readonly pod: string; readonly container: string },
@@ -56,7 +56,7 @@ function steadyUsage(
     const startedAtMs = Date.now() - performance.now() + truth.container(path).startedAtMs(performance.now());
     return startedAtMs > window.fromMs - 1000 ? undefined : truth.containerUsage(path, window);
   } catch {
-    return undefined; // gone
+    return undefined; // deleted
   }
 }
 

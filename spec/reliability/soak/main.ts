@@ -9,7 +9,7 @@ import { type Sample, sampleProcess } from './sample.ts';
 import { judgeMemory } from './verdict.ts';
 
 // Runs a server in a cluster that churns and fails: main.ts [MINUTES [NODES [FOLDER]]], where FOLDER takes the report.
-// Ends with status 1, and says why, when anything was wrong or memory grew once the server was warm.
+// Exits with status 1 and the reasons if a value was wrong or memory grew after warm-up.
 const [minutes = 5, nodes = 30] = process.argv.slice(2, 4).map(Number);
 const folder = process.argv[4] ?? '.cache/soak';
 const PODS_PER_NODE = 10;

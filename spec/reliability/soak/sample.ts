@@ -1,34 +1,34 @@
 import { readProcessUsage } from '#spec/benchmarks/process-usage.ts';
 import type { ServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
 
-/** How a server fares at one moment. */
+/** Measurements of a server at one time. */
 export interface Sample {
   readonly atSeconds: number;
   readonly residentMebibytes: number;
   readonly heapMebibytes: number;
-  /** Of buffers, off the heap. */
+  /** Buffers, off the heap. */
   readonly externalMebibytes: number;
-  /** The longest that the event loop was held up since the sample before. */
+  /** The maximum event loop delay since the previous sample. */
   readonly loopDelayMs: number;
   readonly fileDescriptors: number;
-  /** 99th percentile of the time since the kubelets that are healthy were asked. */
+  /** 99th percentile of the time since the last scrape of each healthy kubelet. */
   readonly healthyAgeSeconds: number;
   readonly faultyNodes: number;
   readonly servedPods: number;
   readonly runningPods: number;
-  /** Containers whose usage is not what it really is. */
+  /** Containers whose served usage differs from the actual one. */
   readonly wrongContainers: number;
-  /** Requests of clients that were not responded to as they should be. */
+  /** Client requests without the expected response. */
   readonly failedRequests: number;
 }
 
-/** What of a sample the server tells, and the kernel knows of its process. */
+/** The part of a sample from the server's series and the kernel's data of its process. */
 export type ProcessFigures = Omit<
   Sample,
   'atSeconds' | 'faultyNodes' | 'servedPods' | 'runningPods' | 'wrongContainers' | 'failedRequests'
 >;
 
-/** @param healthyNodes those whose kubelets responded whenever they were asked lately */
+/** @param healthyNodes nodes whose kubelets have responded to all recent scrapes */
 export async function sampleProcess(
   { ask, server }: ServerInCluster,
   healthyNodes: readonly string[],
@@ -45,7 +45,7 @@ export async function sampleProcess(
   };
 }
 
-/** How long ago kubelets were asked, in seconds: the series has whole ones. */
+/** The age of each node's last scrape, in seconds: the series has whole ones. */
 function agesOf(metrics: string, nodes: ReadonlySet<string>): readonly number[] {
   const series = metrics.matchAll(
     /^metrics_server_kubelet_last_request_time_seconds\{node="([^"]+)"\} (\S+)$/gm,

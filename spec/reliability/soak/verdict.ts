@@ -1,21 +1,21 @@
 import type { Sample } from './sample.ts';
 
-/** By then every kind of failure has happened, caches are full, and V8 has compiled what is called often. */
+/** By then, every kind of failure has happened, caches are full, and V8 has compiled hot functions. */
 export const WARM_AFTER_SECONDS = 150;
 
-/** Memory of the second half of the time judged may lie this much above that of the first. */
+/** Maximum growth of memory from the first to the second half of the judged time. */
 export const TOLERATED_GROWTH = 1.15;
 
-/** How memory fared once the server was warm. */
+/** Assessment of memory after warm-up. */
 export interface Verdict {
-  /** Medians of the second half by those of the first; `undefined` where there are too few samples to say. */
+  /** Median of the second half divided by that of the first; `undefined` if there are too few samples. */
   readonly residentGrowth: number | undefined;
   readonly heapGrowth: number | undefined;
-  /** What is wrong, in words. */
+  /** Descriptions of what is wrong. */
   readonly complaints: readonly string[];
 }
 
-/** Judges memory from when the server was warm. */
+/** Judges memory after warm-up. */
 export function judgeMemory(samples: readonly Sample[]): Verdict {
   const warm = samples.filter(({ atSeconds }) => atSeconds >= WARM_AFTER_SECONDS);
   const half = Math.floor(warm.length / 2);

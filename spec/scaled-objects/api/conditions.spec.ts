@@ -8,7 +8,7 @@ describe('setConditions', () => {
     ['ScaledObject', ['Active Unknown', 'Fallback Unknown', 'Paused False']],
     ['ScaledJob', ['Active Unknown', 'Paused False']],
   ] as const) {
-    it(`has the conditions that a ${kind} begins with, and what is observed in their place`, () => {
+    it(`has the initial conditions of a ${kind}, and replaces them by observed ones`, () => {
       const [first, ...rest] = setConditions(kind, undefined, [ready]);
       expect(first).to.deep.equal(ready);
       expect(rest.map(({ type, status }) => `${type} ${status}`)).to.deep.equal(others);

@@ -56,7 +56,7 @@ describe('declareInformers', () => {
     await using served = await startListingServer(empty, events.join(''));
     await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
     const followed = declareInformers({ ...served, informers, namespaces: [] });
-    followed.start(new AbortController().signal).catch(() => {}); // the spec is over
+    followed.start(new AbortController().signal).catch(() => {}); // the spec has ended
     await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
     const found = ['shop/deep', 'shop/wide', 'shop/good'].map((key) => followed.scaledJobs.find(key));
     expect(found.map((object) => [object?.metadata.name, object?.omitted])).to.deep.equal([

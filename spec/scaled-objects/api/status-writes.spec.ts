@@ -66,7 +66,7 @@ describe('findStatusWriters', () => {
   });
 });
 
-/** Refuses to apply, as a server does; merges go through. */
+/** Rejects server-side apply, as a server does; merge patches succeed. */
 function refusingClient(statusCode: number, calls: unknown[]): ResourceClient<Thing> {
   const client: Pick<ResourceClient<Thing>, 'apply' | 'patch'> = {
     async apply() {

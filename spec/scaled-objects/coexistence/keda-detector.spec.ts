@@ -19,7 +19,7 @@ const SOME = 'Another operator manages some ScaledObjects or ScaledJobs; leaving
 const SOME_OVER = 'Managing all ScaledObjects and ScaledJobs again';
 const OVER = 'No other operator manages ScaledObjects and ScaledJobs any longer; managing them';
 const TELLING = [TOLD, OVER, SOME, SOME_OVER];
-/** Sockets need real time, in which a manual clock may pass any deadline. */
+/** Exceeds every deadline: sockets need real time, while the manual clock can pass any deadline. */
 const NEVER_MS = 1e12;
 
 describe('KedaDetector', () => {
@@ -45,7 +45,7 @@ describe('KedaDetector', () => {
     const event = `web AnotherControllerActs Another operator manages this object (${HELD}); the autoscaler does not scale it until the other operator stops. Run only one of the two`;
     expect(world.events).to.deep.equal([event, event]); // of both objects
     expect(world.told()).to.deep.equal([TOLD]);
-    await world.passes(66); // seen at the next look after a minute without renewal
+    await world.passes(66); // detected at the next check, after a minute without renewal
     await world.until(() => world.isActing);
     expect(world.operator.evidence).to.equal(undefined);
     expect(world.told()).to.deep.equal([TOLD, OVER]);
@@ -95,7 +95,7 @@ describe('KedaDetector', () => {
     expect(world.told()).to.deep.equal([TOLD, OVER]);
   });
 
-  it('does not mind what KEDA wrote before its lease ended, but what it writes after that', async () => {
+  it("ignores KEDA's writes from before its lease ended, but not later ones", async () => {
     await using world = await start({ isHeld: true });
     await world.until(() => world.operator.evidence === HELD);
     await world.writeStatus('keda');
@@ -132,14 +132,14 @@ describe('KedaDetector', () => {
     expect(waiting.beginnings).to.equal(0);
   });
 
-  it('begins no second time before what it has ended acts no more, however long that takes', async () => {
+  it('does not start again before the previous term has ended, however long that takes', async () => {
     await using world = await start();
     await world.until(() => world.isActing);
     const mayEnd = world.holdEnd();
     await world.holdLease();
     await world.passes(5);
     await world.until(() => world.operator.evidence === HELD);
-    await world.passes(80); // the lease has ended by then
+    await world.passes(80); // the lease has expired by then
     expect([world.isActing, world.beginnings]).to.deep.equal([true, 1]);
     mayEnd();
     await world.passes(6);
@@ -192,7 +192,7 @@ class CountingClock extends ManualClock {
   }
 }
 
-/** Counts who waits for it. */
+/** Counts its waiters. */
 class FollowedPromise extends Promise<void> {
   followers = 0;
 
@@ -240,7 +240,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     new SharedInformers({ client, mapper: new RestMapper({ api: client, clock }), clock, logger }),
   );
   const followed = declareInformers({ informers, namespaces: [], logger, clock });
-  followed.start(new AbortController().signal).catch(() => {}); // the spec is over
+  followed.start(new AbortController().signal).catch(() => {}); // the spec has ended
   const events: string[] = [];
   const operator = new KedaDetector({
     ...{ client, clock, logger, kedaNamespace, kedaLeaseEverywhere: false },
@@ -277,7 +277,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     get beginnings() {
       return beginnings;
     },
-    /** Has what acts go on acting after it was told to end. @returns lets it end */
+    /** Makes a subsystem continue after its abort. @returns ends it */
     holdEnd() {
       held = Promise.withResolvers<void>();
       return held.resolve;
@@ -286,11 +286,11 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     leaves: (name: string, namespace = 'default') =>
       operator.isManagedByKeda('ScaledObject', { metadata: { name, namespace } }),
     until: async (holds: () => boolean) => await eventually(holds),
-    /** Lets seconds pass, and all that happens at each of them. */
+    /** Advances the clock by seconds and runs all that is due in each. */
     async passes(seconds: number) {
       for (let second = 0; second < seconds; second++) {
         await clock.advance(1000);
-        await client.getJson('/version'); // what was sent before it has come back
+        await client.getJson('/version'); // earlier requests have completed
       }
     },
     async renewLease() {

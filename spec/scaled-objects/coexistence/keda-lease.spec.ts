@@ -180,7 +180,7 @@ async function start({ countsEverywhere = false } = {}) {
   return {
     server,
     look: () => lease.read(new AbortController().signal),
-    /** One look by somebody who has no permissions but those. */
+    /** One check with only these permissions. */
     async lookAs(rules: readonly Rule[]) {
       server.cluster.authenticator.setToken('token', { username: 'somebody' });
       server.cluster.rbac.grant({ name: 'somebody', role: 'somebody', users: ['somebody'], rules });

@@ -54,10 +54,10 @@ describe('ExternalWrites', () => {
       const before = object({ ours: 0 }, {}, namespace);
       const forged = { ...object({ ours: 0, keda: 1 }, {}, namespace), status: before.status };
       writes.observe('ScaledObject', before, forged);
-      writes.observe('ScaledObject', forged, object({ ours: 2, keda: 1 }, {}, namespace)); // we write, it is still there
-      const { status: _, ...made } = object({ keda: 3 }, {}, namespace); // no status is created with an object
+      writes.observe('ScaledObject', forged, object({ ours: 2, keda: 1 }, {}, namespace)); // our write retains its entry
+      const { status: _, ...made } = object({ keda: 3 }, {}, namespace); // objects are created without status
       writes.observe('ScaledObject', undefined, made);
-      writes.observe('ScaledObject', before, made); // made again while nobody watched
+      writes.observe('ScaledObject', before, made); // recreated between two observations
     }
     expect(writes.anywhere).to.equal(undefined);
   });
@@ -137,7 +137,7 @@ function onWeb(writes: ExternalWrites): string | undefined {
   return writes.on('ScaledObject', { namespace: 'default', name: 'web' });
 }
 
-/** @param seconds when each manager wrote the status, from the clock's beginning on; `ours` is this controller */
+/** @param seconds when each manager wrote the status, from the clock's start; `ours` is this controller */
 function object(
   seconds: Readonly<Record<string, number>>,
   spec: object = {},
@@ -148,7 +148,7 @@ function object(
   return { metadata, spec, status: { written: seconds } };
 }
 
-/** The HPA of web. @param seconds when each manager has taken the label of its version */
+/** The HPA of web. @param seconds when each manager took ownership of its version label */
 function hpa(seconds: Readonly<Record<string, number>>): KubernetesObject {
   const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/version': {} } } };
   const owner = {

@@ -315,7 +315,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it has no renew time`]);
       await lease(renewed(-5000)); // by a clock that is ahead
       expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it was renewed 0 s ago`]);
-      await lease(renewed(-60_001)); // by nothing that a clock shows
+      await lease(renewed(-60_001)); // no clock can show this
       expect((await told(check()))[0]).to.match(/^note .*: it has a renew time in the future; an autos/);
       await lease(renewed(600_000));
       expect((await told(check()))[0]).to.match(/^note .*: it was renewed 600 s ago; an autoscaler that/);

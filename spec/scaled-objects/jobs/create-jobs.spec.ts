@@ -15,15 +15,15 @@ const TWO_MESSAGES = [{ value: 2, labels: {} }];
 
 describe('createJobs', () => {
   it('counts Jobs that ended after the queue length was read, by the clock of the API server', async () => {
-    // Ours is an hour ahead of the API server's.
+    // Our clock is an hour ahead of the API server's.
     expect(await madeAfter({ endedAtOursMs: -3_600_000 + 500, clockAheadMs: 3_600_000 })).to.equal(1);
     expect(await madeAfter({ endedAtOursMs: -3_600_000 - 60_000, clockAheadMs: 3_600_000 })).to.equal(2);
-    // Ours is an hour behind.
+    // Our clock is an hour behind.
     expect(await madeAfter({ endedAtOursMs: 3_600_000 - 60_000, clockAheadMs: -3_600_000 })).to.equal(2);
   });
 
   it('continues to create Jobs after ended ones if the local clock is stepped back or was stopped', async () => {
-    // Of what ended a minute before, nothing is in the queue any more; what ended just after may be.
+    // Messages of a Job that ended a minute before are gone from the queue; those of one that ended just after may not be.
     for (const steppedMs of [-3_600_000, 3_600_000]) {
       const stepped = { clockAheadMs: 0, steppedMs };
       expect(await madeAfter({ endedAtOursMs: -steppedMs - 60_000, ...stepped })).to.equal(2);
@@ -47,7 +47,7 @@ describe('createJobs', () => {
   });
 });
 
-/** How many Jobs are made of two messages, with one Job that has ended, as others tell, so long after the queue told its length by our clock. */
+/** The number of Jobs created for two messages, with one ended Job, when the queue length was read at that time of our clock. */
 async function madeAfter({ endedAtOursMs, ...clocks }: { endedAtOursMs: number } & Clocks): Promise<number> {
   const { made } = await madeBeside((toldAtMs) => {
     const completionTime = new Date(toldAtMs + endedAtOursMs).toISOString();
@@ -57,13 +57,13 @@ async function madeAfter({ endedAtOursMs, ...clocks }: { endedAtOursMs: number }
   return made;
 }
 
-/** By how much our clock is ahead of the API server's at first, and is stepped then. */
+/** Our clock's offset from the API server's at first, and its step after that. */
 interface Clocks {
   readonly clockAheadMs?: number;
   readonly steppedMs?: number;
 }
 
-/** Makes Jobs of two messages, beside those that there are when the queue has told its length. */
+/** Creates Jobs for two messages, with the Jobs that exist when the queue length is read. */
 async function madeBeside(
   jobsAt: (toldAtMs: number) => readonly FoundJob[],
   { clockAheadMs = 0, steppedMs }: Clocks = {},

@@ -183,7 +183,7 @@ describe('prepareScaledJob', () => {
     expect(await planned(1)).to.equal(plan);
     state.authentications = [{ key: 'a' }];
     expect(await planned(1)).to.not.equal(plan);
-    expect(done).to.deep.equal([]); // the same object: nothing to try, or to tell
+    expect(done).to.deep.equal([]); // the same object: no retry, and no event
     plan = await planned(1);
     await clock.advance(299_999);
     expect(await planned(1)).to.equal(plan);
@@ -257,7 +257,7 @@ describe('checkScaledJob', () => {
   }
 });
 
-/** What the event says, which has more than the condition. */
+/** The message of the event, which is longer than that of the condition. */
 function fullOf(check: () => void): unknown {
   try {
     check();

@@ -114,7 +114,7 @@ describe('scaledJobController', () => {
       await scaledJob(cluster, { scalingStrategy, triggers: [trigger('/a')] });
       await cluster.lead();
       await cluster.holds(() => cluster.asked('/a') > 0);
-      await cluster.elapse(10); // so that /b is asked 10 s after /a
+      await cluster.elapse(10); // so that /b is polled 10 s after /a
       await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', {
         spec: { triggers: [trigger('/a'), trigger('/b')] },
       });
@@ -122,11 +122,11 @@ describe('scaledJobController', () => {
       const setAtWork = async () => {
         for (const { metadata } of await jobsOf(cluster)) await runningPod(cluster, metadata.name);
       };
-      // Each time here is of the poll that comes last before it: /a at 30, 60 and so on, /b at 10, 40 and so on.
+      // Each time here is of the last poll before it: /a at 30, 60 and so on, /b at 10, 40 and so on.
       for (const [seconds, jobs] of [
-        [10, 0], // 10: /a has told nothing new
+        [10, 0], // 10: /a has returned nothing new
         [12, 4], // 30
-        [13, 4], // 40: what /a told at 30 has counted
+        [13, 4], // 40: /a's result of 30 has been used
         [17, 8], // 60
       ] as const) {
         await cluster.elapse(seconds);
@@ -135,9 +135,9 @@ describe('scaledJobController', () => {
       }
       cluster.source.set('/a', { status: 500 });
       for (const [seconds, jobs] of [
-        [30, 12], // 90: /a fails, so what /b told at 70 waits for nothing
+        [30, 12], // 90: /a fails, so /b's result of 70 is used alone
         [12, 16], // 100
-        [20, 16], // 120: that /a fails again is no demand of /b
+        [20, 16], // 120: another failure of /a is no demand of /b
       ] as const) {
         await cluster.elapse(seconds);
         await cluster.holds(async () => (await count()) === jobs);
@@ -208,7 +208,7 @@ describe('scaledJobController', () => {
     const before = cluster.events.length;
     await cluster.lead();
     await cluster.elapse(31);
-    expect(await conditionOf(cluster, 'Ready')).to.match(/^True /); // unknown, and no error of the object
+    expect(await conditionOf(cluster, 'Ready')).to.match(/^True /); // unknown, which is not an error of the object
     expect(cluster.events.slice(before)).to.deep.equal([]);
     cluster.setFaults();
     await cluster.elapse(31);
@@ -273,7 +273,7 @@ async function scaledJob(cluster: ScaledObjectsCluster, spec: object): Promise<v
   });
 }
 
-/** A pod of a Job that is at work, unless there is one. */
+/** Runs a pod of a Job, unless there is one. */
 async function runningPod(cluster: ScaledObjectsCluster, job: string): Promise<void> {
   const pods = '/api/v1/namespaces/default/pods';
   const name = `${job}-pod`;

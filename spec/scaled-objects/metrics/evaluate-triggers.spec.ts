@@ -81,11 +81,11 @@ interface Given {
   readonly pushed?: readonly number[];
   readonly formula?: string;
   readonly replicas?: number | undefined;
-  /** Of triggers that the HPA controller reads itself. */
+  /** Names of triggers that the HPA controller reads itself. */
   readonly resources?: readonly string[];
 }
 
-/** Of triggers with a metric each, `s0` and on, of a target with two replicas. */
+/** Evaluates triggers with one metric each, from `s0`, for a target with two replicas. */
 function evaluated(states: readonly MetricState[], given: Given = {}) {
   const { fallback, pushed = [], formula, resources = [] } = given;
   const triggers = states.map((_, index) => ({ name: `s${index}`, type: 'cron', resource: undefined }));
@@ -162,7 +162,7 @@ function value(...values: readonly number[]): MetricState {
   return { kind: 'value', values, isActive: true, atMs: 0 };
 }
 
-/** Of triggers by their names, against a target of 10 replicas that nobody knows. */
+/** Evaluates a formula over named triggers, with a target of 10 and unknown replicas. */
 function composite(formula: string, states: Readonly<Record<string, MetricState>>, fallback?: Fallback) {
   const observed = Object.entries(states).map(([name, state]) => ({
     ...{ trigger: { name }, metric: { target: 5, targetType: 'AverageValue' }, state, isPushed: false },

@@ -27,7 +27,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
       expect(built.judged).to.be.at.least(10);
       expect(built.judged).to.be.at.most(10 * POLLING_S * 100);
       built.judged = 0;
-      // Polls of one moment are evaluated together, however many they are.
+      // Simultaneous polls are evaluated together, any number of them.
       built.askAll();
       await built.clock.advance(1);
       await built.clock.advance(10 * count);
@@ -89,12 +89,12 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
   });
 });
 
-/** Plans of one object, with counts of what is done for it. */
+/** Plans of one object, with counts of the work for it. */
 class ManyTriggers implements AsyncDisposable {
   planned = 0;
   asked = 0;
   judged = 0;
-  /** By turns of the event loop. */
+  /** By iteration of the event loop. */
   readonly judgedByTurn = new Map<number, number>();
   formulaReads = 0;
   valueOf = (index: number): number => index;

@@ -111,7 +111,7 @@ describe('formatAmount', () => {
 });
 
 describe('formatTruncated', () => {
-  it('cuts off what is finer than a thousandth', () => {
+  it('truncates to thousandths', () => {
     expect([0.0629, 7.9999, -2].map(formatTruncated)).to.deep.equal(['62m', '7999m', '0']);
   });
 

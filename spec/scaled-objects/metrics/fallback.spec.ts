@@ -72,7 +72,7 @@ describe('HealthCounter', () => {
     health = counter.next(health, asked(7, 1), MOST);
     health = counter.next(health, asked(9, 3), MOST);
     expect(failuresIn(health)).to.equal(3);
-    health = counter.next(health, asked(1, 1), MOST); // its collector was made again
+    health = counter.next(health, asked(1, 1), MOST); // its collector was recreated
     expect(failuresIn(health)).to.equal(4);
     expect(failuresIn(counter.next(health, asked(90, 89), MOST))).to.equal(MOST);
     expect(failuresIn(counter.next(health, asked(91, 0), MOST))).to.equal(0);
@@ -87,7 +87,7 @@ describe('HealthCounter', () => {
 
   it('does not count again, in a new term, what its predecessor has counted', () => {
     const counted = { 's0-a': { numberOfFailures: 3, status: 'Failing' as const } };
-    // This replica has asked all along, and seen the same failures.
+    // This replica has polled throughout, and had the same failures.
     expect(failuresIn(new HealthCounter().next(counted, asked(40, 4), MOST))).to.equal(4);
     expect(failuresIn(new HealthCounter().next(counted, asked(1, 1), MOST))).to.equal(4);
     expect(failuresIn(new HealthCounter().next({}, asked(40, 5), MOST))).to.equal(5);

@@ -57,7 +57,7 @@ function sample(value: number): Sample {
   return { value, labels: {} };
 }
 
-/** Of two triggers with a metric each, of which one is looked at. */
+/** The state of one of two triggers with a metric each. */
 function state(told: Told) {
   const [first] = observed(told);
   if (!first) throw new Error('there are two');

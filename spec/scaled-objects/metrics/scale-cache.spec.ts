@@ -50,7 +50,7 @@ describe('ScaleCache', () => {
     }
     await cluster.holds(() => told() === '100');
     expect(cluster.asked('/absent')).to.equal(1);
-    await cluster.elapse(130); // nobody has asked
+    await cluster.elapse(130); // no requests meanwhile
     expect(told()).to.equal(ABSENT);
     await cluster.holds(() => told() === '100');
   });

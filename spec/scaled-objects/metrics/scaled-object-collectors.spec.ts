@@ -57,9 +57,9 @@ describe('ScaledObjectCollectors', () => {
     });
 });
 
-/** Plans of one object, and what they are made with. */
+/** Plans of one object, and their dependencies. */
 class BuiltPlans implements AsyncDisposable {
-  /** What the source of its trigger returns. */
+  /** The value that its trigger's source returns. */
   waiting = 5;
   object: ScaledObject | undefined = scaledObject('a');
   readonly #clock = new ManualClock();
@@ -109,7 +109,7 @@ class BuiltPlans implements AsyncDisposable {
     await this.#clock.advance(durationMs);
   }
 
-  /** Has other work take this long in its share of the event loop, which then pauses. */
+  /** Uses the event loop share for this long, which then pauses. */
   async spendShare(durationMs: number): Promise<void> {
     await this.#share.next(new AbortController().signal);
     await this.#clock.jump(durationMs);
@@ -159,7 +159,7 @@ describe('PollChangeDetector', () => {
     expect(isUnchanged(value(true, 8), 3)).to.equal(true);
     expect(isUnchanged(value(false, 0), 4)).to.equal(false);
     expect(isUnchanged(value(false, 0), 4)).to.equal(true);
-    expect(heard.lastActiveAtMs('n/web')).to.equal(3); // that nothing is to be done is no activity
+    expect(heard.lastActiveAtMs('n/web')).to.equal(3); // a result without demand is no activity
     expect(isUnchanged(value(false, 0), 5, true)).to.equal(false);
     expect(isUnchanged(value(false, 1), 6, true)).to.equal(false);
     expect(isUnchanged(value(false, 1), 7, true)).to.equal(true);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { recordStarted, recordStopped } from '#lib/scaled-objects/metrics/scaler-events.ts';
 
 describe('recordStarted', () => {
-  it('warns of keys that mean nothing, and of what an authentication refers to that is not there', () => {
+  it('warns of unknown keys, and of missing objects that an authentication refers to', () => {
     const warnings: string[] = [];
     recordStarted(
       [

@@ -93,7 +93,7 @@ describe('composeScaledObject', () => {
     for (const type of source.types.names) {
       const { fields, manifest } = await compose(`name=web&trigger=${type}`);
       expect(fields.toString(), type).to.include(`<option selected>${type}</option>`);
-      expect(manifest, type).to.equal(undefined); // each has a parameter that it needs
+      expect(manifest, type).to.equal(undefined); // each has a required parameter
     }
   });
 

@@ -264,7 +264,7 @@ describe('kedaSeries', () => {
   });
 });
 
-/** What follows the name of a series, of each of its samples. */
+/** The labels and values of all samples of a series. */
 async function lines(cluster: ScaledObjectsCluster, name: string): Promise<readonly string[]> {
   const exposition = await cluster.series();
   const samples = exposition.split('\n').filter((line) => line.startsWith(`${name}{`));

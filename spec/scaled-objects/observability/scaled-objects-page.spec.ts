@@ -382,7 +382,7 @@ function scaledJob(name: string, status: ScaledJob['status']): ScaledJob {
   };
 }
 
-/** The lines of the page, the cells of each row and each fact with a bar between them. */
+/** The lines of the page, with a bar between the cells of a row and between facts. */
 function linesOf(search: string, known: ObservedObjects): readonly string[] {
   const query = readPageQuery(new URLSearchParams(`view=scaledobjects${search}`), ['scaledobjects']);
   return textOf(renderScaledObjects(query, debugOptions(known)).toString());

@@ -122,7 +122,7 @@ describe('prepareTriggers', () => {
     expect((await plan(false, true))?.missing[1]).to.equal(
       'TriggerAuthentication "ta": Secret default/missing-secret may not be read from that namespace',
     );
-    expect((await plan(false, true))?.missing[0]).to.equal(missing[0]); // it is Secrets that are restricted
+    expect((await plan(false, true))?.missing[0]).to.equal(missing[0]); // the reason is the restriction of Secrets
     expect((await plan(false, true, 'default'))?.missing).to.deep.equal(missing);
   });
 });

@@ -127,7 +127,7 @@ interface Found {
   readonly spec: { readonly metrics: readonly { readonly type: string }[]; readonly [key: string]: unknown };
 }
 
-/** Of triggers for cpu, a queue, memory of a container, and a total. */
+/** The HPA of triggers for cpu, a queue, memory of a container, and a total. */
 function hpaOf(spec: object, metadata: object = {}): Found {
   const object = objectOf(spec, metadata);
   const plan = planOf([

@@ -29,7 +29,7 @@ describe('HpaClient', () => {
     return { ...result, writes: asked.length };
   };
 
-  it('writes what is not there, and all of it by its own name', async () => {
+  it('creates a missing HPA with all fields, as its own field manager', async () => {
     const { hpa, written, writes } = await applied(undefined);
     expect([hpa.metadata.resourceVersion, writes]).to.deep.equal(['9', 1]);
     expect(written).to.deep.equal({ text: JSON.stringify(WANTED), resourceVersion: '9' });
@@ -83,7 +83,7 @@ describe('HpaClient', () => {
   });
 });
 
-/** An HPA of which these fields are ours. */
+/** An HPA in which we own these fields. */
 function hpaWith({ labels, owners, spec }: { labels: object; owners: boolean; spec: object }): ManagedHpa {
   const fields = (value: object): object =>
     Object.fromEntries(

@@ -69,7 +69,7 @@ describe('reconcileScaling, once', () => {
   });
 });
 
-/** One look at an object whose target was made long ago and has so many replicas. */
+/** Reconciles once an object whose target was created long ago and has these replicas. */
 async function stepped({
   replicas,
   states,
@@ -85,13 +85,13 @@ async function stepped({
   readonly replicas: number;
   readonly states: readonly State[];
   readonly annotations?: Readonly<Record<string, string>>;
-  /** As the API server has them. */
+  /** In the API server, if they have changed. */
   readonly replicasByNow?: number;
   readonly cooldownPeriod?: number;
   readonly status?: object;
-  /** How long after the clock has begun. */
+  /** Seconds since the start of the clock. */
   readonly seconds?: number;
-  /** When a poll has last found it active, by the monotonic clock. */
+  /** When a poll last found it active, by the monotonic clock. */
   readonly heardActiveAtMs?: number;
   readonly events?: string[];
   readonly set?: () => Promise<never>;

@@ -70,14 +70,14 @@ async function paused({
   setScale,
 }: {
   readonly hpaOwner?: string | undefined;
-  /** The names of those that are there. */
+  /** The names of existing HPAs. */
   readonly hpas?: readonly string[];
   readonly status?: object;
-  /** The annotation that asks for some. */
+  /** The annotation with the paused replicas. */
   readonly replicas?: string;
-  /** In place of deleting an HPA. */
+  /** Replaces the deletion of an HPA. */
   readonly remove?: () => Promise<never>;
-  /** In place of writing the scale. */
+  /** Replaces the write of the scale. */
   readonly setScale?: () => Promise<never>;
 }) {
   const [deleted, sizes]: [string[], number[]] = [[], []];

@@ -104,12 +104,12 @@ describe('reconcileScaling', () => {
         await cluster.holds(() => cluster.asked('/queue') > 0);
         await cluster.elapse(31);
         cluster.source.set('/queue', 0);
-        await cluster.elapse(31); // what is confirmed here is that nothing is to be done
+        await cluster.elapse(31); // confirms that nothing changes
       });
       await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
       await cluster.elapse(10);
       expect(await cluster.replicas('web')).to.equal(1);
-      await cluster.elapse(25); // 35 s after it had led, 66 s at most after the last activity
+      await cluster.elapse(25); // 35 s after the start of leading, at most 66 s after the last activity
       await cluster.holds(async () => (await cluster.replicas('web')) === 0);
     });
 

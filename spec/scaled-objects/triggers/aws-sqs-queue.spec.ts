@@ -103,7 +103,7 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
   });
 });
 
-/** Records whose credentials requests are signed with; `undefined` are those of the process. */
+/** Records the credentials that sign requests; `undefined` are those of the process. */
 class RecordingRegions extends SqsRegions {
   readonly credentials: SqsRegionOptions['credentials'][] = [];
 

@@ -7,7 +7,7 @@ import { planned } from '#spec/support/planned-trigger.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Whether a window holds at a moment, and what is asked for then. */
+/** Whether a window is active at a time, and its desired replicas. */
 async function at(moment: string, window: Record<string, string>) {
   const clock = new ManualClock(Date.parse(moment));
   const metadata = { timezone: 'UTC', desiredReplicas: '3', ...window };
@@ -90,7 +90,7 @@ describe('cronTrigger', () => {
   });
 });
 
-/** Of a schedule with seconds that are 0, the rest. */
+/** Removes the seconds of a schedule whose seconds are 0. */
 function fiveFields({ schedule, next = [] }: CronVector): { schedule: string; nextMs: number } | undefined {
   const [seconds, ...rest] = schedule.split(' ');
   const nextMs = Date.parse(next[0] ?? '');

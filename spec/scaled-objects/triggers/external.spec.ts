@@ -276,7 +276,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       return { heard, ended, following };
     };
 
-    it('is followed, and only what is true counts', async () => {
+    it('is watched, and only true messages count', async () => {
       const server = await start(ONE);
       const { heard, ended, following } = await follow(server);
       await eventually(() => server.streams.size === 1);

@@ -134,7 +134,7 @@ describe('metricsApiTrigger', () => {
     });
     endpoints = [
       { addresses, ports: [port] },
-      { addresses: ['127.0.0.1'], ports: [port] }, // once more
+      { addresses: ['127.0.0.1'], ports: [port] }, // repeated
     ];
     const url = `http://shop.orders.svc:${port}/depth?x=1`;
     const aggregate = async (more: Record<string, string> = {}) =>
@@ -232,7 +232,7 @@ describe('metricsApiTrigger', () => {
       return await told;
     };
     expect(await over('average')).to.equal(3);
-    expect(askedAddresses).to.not.include('127.0.0.7'); // there was no time for it
+    expect(askedAddresses).to.not.include('127.0.0.7'); // the time did not suffice for it
     expect(await over('sum')).to.equal(
       '6 of 7 endpoints have no value, and sum needs all: no value within 14s',
     );
@@ -240,7 +240,7 @@ describe('metricsApiTrigger', () => {
   });
 });
 
-/** Has a server listen at each of some addresses, all at the same port. */
+/** Starts servers at some addresses, all on the same port. */
 async function listenAt(
   addresses: readonly string[],
   stack: AsyncDisposableStack,

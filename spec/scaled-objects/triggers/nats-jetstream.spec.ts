@@ -78,7 +78,7 @@ describe('natsJetstreamTrigger', () => {
       ],
     });
 
-    it('adds up what is pending and what is not acknowledged, of an account by name or id', async () => {
+    it('adds pending and unacknowledged messages, of an account by name or ID', async () => {
       const port = await freePort();
       const body = details([{ name: 'workers', num_pending: 4, num_ack_pending: 3 }]);
       const asked = await play('127.0.0.1', port, (path) => (path === '/jsz' ? body : undefined));

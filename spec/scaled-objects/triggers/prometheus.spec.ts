@@ -99,7 +99,7 @@ describe('prometheusTrigger', () => {
     );
   });
 
-  it('takes responses apart by what they are', async () => {
+  it('parses responses by their type', async () => {
     let body = '';
     await using server = await LoopbackServer.start((_, response) => void response.end(body));
     const told = async (value: unknown, ignoreNullValues = 'true') => {

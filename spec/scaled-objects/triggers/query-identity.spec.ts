@@ -10,10 +10,10 @@ type Parameters = Readonly<Record<string, string>>;
 interface Asked {
   readonly metadata: Parameters;
   readonly authentication?: Parameters;
-  /** What makes another query of it: in place of what is there, or beside it. */
+  /** Parameters that change the query, in place of existing ones or in addition. */
   readonly others: readonly Parameters[];
   readonly otherLogins?: readonly Parameters[];
-  /** What does not change what is asked. */
+  /** Parameters that do not change the query. */
   readonly same: Parameters;
 }
 const REDIS = {
@@ -32,7 +32,7 @@ const HTTP_LOGINS = [
   ],
 ];
 
-/** What is asked by triggers of each type that asks somebody, but for those of which the server says what there is. */
+/** Queries of every trigger type with a source, except those whose server defines the metrics. */
 const ASKED: Readonly<Record<string, Asked>> = {
   'aws-sqs-queue': {
     metadata: { queueURL: 'q', awsRegion: 'eu-central-1' },

@@ -281,7 +281,7 @@ describe('rabbitmqConnectionOf, by AMQP', () => {
       ...{ login: { username: 'ann', password: 'pw' }, tls },
     });
     const plain = broker({ host: 'amqp://broker', ...files });
-    expect(plain).to.deep.include({ login: GUEST, tls: undefined }); // nothing is encrypted
+    expect(plain).to.deep.include({ login: GUEST, tls: undefined }); // without TLS
     const disabled = broker({ host: 'amqps://broker', ...files, tls: 'disable', unsafeSsl: 'true' });
     expect(disabled).to.deep.include({ login: GUEST, tls: { isUnverified: true } });
     const authority = broker({ host: 'amqps://broker', ca: CA, tls: 'enable' });

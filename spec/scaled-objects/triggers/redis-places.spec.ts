@@ -20,7 +20,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     stack.use(await startRedis(binary, options));
   const at = (...servers: readonly RealRedis[]) =>
     servers.map(({ host, port }) => `${host}:${port}`).join(',');
-  /** Whether a server is in a working cluster; one that stands alone is told where the other is, again where they lost each other. */
+  /** Whether a server is in a working cluster; an isolated one meets the other, again if they lose contact. */
   const joins = async (server: RealRedis, other: RealRedis) => {
     const state = String(await server.send('CLUSTER', 'INFO'));
     if (state.includes('cluster_known_nodes:1\r'))

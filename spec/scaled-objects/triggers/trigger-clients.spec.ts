@@ -35,7 +35,7 @@ describe('requestDurations', () => {
     await clock.advance(1000);
     observe('new', '200', 5);
     expect(has('new')).to.equal(true);
-    expect(has('scaler-2')).to.equal(false); // the one without requests for the longest time
+    expect(has('scaler-2')).to.equal(false); // the least recently used one
     for (const kept of ['scaler-0', 'scaler-1', 'scaler-3', 'scaler-20']) expect(has(kept)).to.equal(true);
     expect(has('scaler-1', '503')).to.equal(true);
     expect(written().match(/_count\{scaler="[^"]*",status_code="200"\}/g)).to.have.length(1001);
@@ -43,6 +43,6 @@ describe('requestDurations', () => {
     observe('newest', '200', 5);
     expect(has('newer-999')).to.equal(true);
     expect(has('scaler-1', '503')).to.equal(true);
-    expect(has('newest')).to.equal(false); // all others had some within the hour
+    expect(has('newest')).to.equal(false); // all others were used within the hour
   });
 });

@@ -14,7 +14,7 @@ const SQS = { queueURL: 'q', awsRegion: 'eu-central-1', awsAccessKeyID: 'i', aws
 const CRON = { timezone: 'UTC', start: '0 8 * * *', end: '0 9 * * *', desiredReplicas: '1' };
 const METRIC_TYPES = "allowed values are 'Utilization' or 'AverageValue'";
 
-/** What cannot be planned though each parameter can be read, and what is said of it. */
+/** Triggers that cannot be planned although each parameter is valid, and their errors. */
 const REFUSED: readonly (readonly [type: string, metadata: Record<string, string>, error: string])[] = [
   ['prometheus', { serverAddress: HTTP, query: 'q' }, 'missing required parameter "threshold"'],
   [

@@ -93,7 +93,7 @@ describe('Admission', () => {
     );
     expect((await review(cluster, 'CREATE', asks('small'))).allowed).to.equal(true);
     expect((await review(cluster, 'CREATE', asks('web'), { dryRun: true })).allowed).to.equal(true);
-    expect((await review(cluster, 'CREATE', asks('later'))).allowed).to.equal(true); // it may come after
+    expect((await review(cluster, 'CREATE', asks('later'))).allowed).to.equal(true); // it may be created later
   });
 
   it('does not reject updates of the older of two objects, deletions, and objects before it is synced', async () => {
@@ -320,7 +320,7 @@ function hpa(name: string, of: string) {
   };
 }
 
-/** Follows everything, and acts on nothing: what is there stays as it is. */
+/** Watches all objects without changing any. */
 async function started(cluster: ScaledObjectsCluster): Promise<void> {
   await cluster.lead(() => cluster.holds(() => cluster.subsystem.isSynced));
 }
@@ -438,7 +438,7 @@ function older(target: string, hpa = 'c'): ScaledObject {
   return one(target, hpa, 'older', '01');
 }
 
-/** As many as the bound of a review's values lets through. */
+/** The maximum that the limit of a review's values permits. */
 const MANY = 24_900;
 
 describe('unknownTypeWarnings', () => {

@@ -123,7 +123,7 @@ describe('checkScaledObject', () => {
     );
     const careless = hpa({ 'validations.keda.sh/hpa-ownership': 'false' });
     expect(failureOf(one, { hpas: [careless] })).to.equal(undefined);
-    const own = hpa({}, { kind: 'ScaledObject', name: 'younger' }); // its target was another one before
+    const own = hpa({}, { kind: 'ScaledObject', name: 'younger' }); // it had another target before
     expect(failureOf(one, { hpas: [own] })).to.equal(undefined);
     const annotations = { 'scaledobject.keda.sh/transfer-hpa-ownership': 'true' };
     const taking = { ...one, metadata: { ...one.metadata, annotations } };
@@ -131,7 +131,7 @@ describe('checkScaledObject', () => {
     expect(failureOf(object({}), { hpas: [hpa({})] })).to.equal(undefined);
   });
 
-  it('needs what is requested of each container whose CPU counts, or a default of the namespace', () => {
+  it('requires requests of each container whose CPU counts, or a default of the namespace', () => {
     const cpu = object({ triggers: [CPU], minReplicaCount: 1 });
     const containers = [
       { name: 'app', resources: ['cpu'] },

@@ -14,7 +14,7 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 const PATH = '/validate-keda-sh-v1alpha1-scaledobject';
 /** Six times as much is a large body, and fills whole blocks of memory. */
 const BLOCKS = 27 * 16 * 1024;
-/** What one address may have. */
+/** The limit of one address. */
 const HALF = 16 * 2 ** 20;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -47,7 +47,7 @@ describe('startWebhookServer', () => {
     expect((await server.post(PATH, Buffer.alloc(3 * 1024 * 1024, ' '))).status).to.equal(200);
   });
 
-  it('buffers half of what all may have for one address, the rest for others, and releases it', async () => {
+  it('buffers half of the total for one address, the rest for others, and releases it', async () => {
     await using server = await start();
     const slow = await Promise.all(Array.from({ length: 6 }, () => server.begin(6 * BLOCKS)));
     for (const { socket } of slow) await server.takes(socket);
@@ -111,7 +111,7 @@ describe('startWebhookServer', () => {
       server.renew();
     }
     expect(connections.size).to.equal(1);
-    expect((await server.post(PATH, '{}')).status).to.equal(200); // it trusts the new authority alone
+    expect((await server.post(PATH, '{}')).status).to.equal(200); // it trusts only the new authority
     agent.destroy();
   });
 
@@ -190,7 +190,7 @@ async function start({ clock = systemClock }: { readonly clock?: Clock } = {}) {
         ...(body && { body }),
         ...more,
       }),
-    /** A request of which so many bytes come, and never the last. */
+    /** A request that sends so many bytes and never completes. */
     async begin(bytes: number, length = bytes + 1) {
       const socket = connect({ port: server.port, host: '127.0.0.1', servername: 'localhost', ca });
       await once(socket, 'secureConnect');

@@ -7,7 +7,7 @@ import { ipOctets, issueCertificate } from '#simulator/access/certificate.ts';
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64 });
 
-/** The model does not know IPv6 addresses that end as IPv4 ones do. */
+/** The reference does not parse IPv6 addresses that end in IPv4 notation. */
 const ipV6 = fc.ipV6().filter((address) => !address.includes('.'));
 
 const request = fc.record(
@@ -25,7 +25,7 @@ describe('issueCertificate', () => {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const others = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-  it('writes what a model of certificates reads, and writes the same way', () => {
+  it('writes certificates that a reference implementation reads, and encodes to the same bytes', () => {
     fc.assert(
       fc.property(request, name, (asked, signer) => {
         const pem = issueCertificate(
@@ -53,7 +53,7 @@ describe('issueCertificate', () => {
 
 type Asked = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
-/** Those that tell of what was asked for, in the words of the model. */
+/** The requested extensions, in the reference's notation. */
 function extensionsOf({ extensions = [] }: x509.TBSCertificate) {
   const find = <T>(id: string, type: new () => T): T | undefined => {
     const found = extensions.find(({ extnID }) => extnID === id);
@@ -75,7 +75,7 @@ function expectedExtensions({ isCa = false, usages = [], names = [] }: Asked) {
     isCa,
     keyUsage: isCa ? x509.KeyUsageFlags.keyCertSign : x509.KeyUsageFlags.digitalSignature,
     usages: usages.map((usage) => (usage === 'serverAuth' ? x509.id_kp_serverAuth : x509.id_kp_clientAuth)),
-    // The model reads addresses in a spelling of its own.
+    // The reference needs its own notation of addresses.
     names: names.map((one) => {
       const model = new x509.GeneralName(/^[\d.]+$|:/.test(one) ? { iPAddress: one } : { dNSName: one });
       const read = AsnConvert.parse(AsnConvert.serialize(model), x509.GeneralName);

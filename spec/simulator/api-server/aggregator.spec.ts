@@ -179,7 +179,7 @@ describe('Aggregator', () => {
     await until(clock, () => statusOf().includes('"True"'));
   });
 
-  it('shows what the server serves in discovery', async () => {
+  it("includes the server's resources in discovery", async () => {
     await using backend = await startBackend('HTTP/1.1', (_request, response) => {
       const resources = [{ name: 'nodes', namespaced: false, kind: 'NodeMetrics', verbs: ['get'] }];
       response.end(JSON.stringify({ kind: 'APIResourceList', resources }));
@@ -219,7 +219,7 @@ describe('Aggregator', () => {
     cluster.registerMetricsServer({ host: '127.0.0.1', port, caPem: authority.certificatePem });
   }
 
-  /** An aggregated server that responds with what it was asked, unless told otherwise. */
+  /** An aggregated server that by default responds with the request that it received. */
   async function startBackend(
     protocol: 'HTTP/1.1' | 'HTTP/2',
     response: (request: IncomingMessage, response: ServerResponse) => void = echo,

@@ -51,7 +51,7 @@ describe('verbOf', () => {
     expect(verb('DELETE', '/api/v1/nodes')).to.equal('deletecollection');
   });
 
-  it('is the method itself where there is no resource', () => {
+  it('is the method itself without a resource', () => {
     expect(verb('POST', '/version')).to.equal('post');
   });
 });

@@ -58,7 +58,7 @@ describe('ApiServer', () => {
     ],
     ['/metrics', 'forbidden: User "alice" cannot get path "/metrics"', {}],
   ] as const) {
-    it(`forbids ${path} to those without permissions in the words of the real server`, async () => {
+    it(`forbids ${path} without permission, with the real server's message`, async () => {
       const { status, headers, body } = await alice.request(path);
       expect(status).to.equal(403);
       expect(headers['x-content-type-options']).to.equal('nosniff');

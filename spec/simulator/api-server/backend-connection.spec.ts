@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { BackendConnection } from '#simulator/api-server/backend-connection.ts';
 
 describe('BackendConnection', () => {
-  it('leaves no connection behind that was still being made when it was closed', async () => {
+  it('leaves no connection that was being opened when it was closed', async () => {
     await using server = net.createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -15,7 +15,7 @@ describe('BackendConnection', () => {
       .request({ method: 'GET', path: '/', headers: {}, signal: new AbortController().signal })
       .catch((error: unknown) => error);
     const [connection] = (await accepted) as [net.Socket];
-    connection.resume(); // the handshake is never responded to
+    connection.resume(); // the handshake never completes
     backend.close();
     await once(connection, 'close');
     expect(await outcome)

@@ -29,7 +29,7 @@ describe('ApiFault', () => {
   });
   afterEach(() => cluster[Symbol.asyncDispose]());
 
-  /** The names in the next events of a watch that begins now, with `pods` created while it is open. */
+  /** The names in the next events of a new watch, with `pods` created while it is open. */
   async function watched(count: number, ...pods: readonly string[]): Promise<readonly unknown[]> {
     const path = `/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=${cluster.store.resourceVersion}`;
     using reader = new WatchReader(await client.open(path));

@@ -33,13 +33,13 @@ describe('listPage', () => {
     expect(names).to.deep.equal(namesOf(whole));
   });
 
-  it('does not count on where a selector leaves some out', async () => {
+  it('returns no remaining count with a selector', async () => {
     const page = await client.json('/api/v1/pods?limit=1&labelSelector=tier%3Dweb');
     expect(page.metadata.continue).to.be.a('string');
     expect(page.metadata).not.to.have.property('remainingItemCount');
   });
 
-  it('counts what remains of a namespace', async () => {
+  it('counts the remaining items of a namespace', async () => {
     const page = await client.json('/api/v1/namespaces/default/pods?limit=1');
     expect(page.metadata.remainingItemCount).to.equal(3);
   });
@@ -79,7 +79,7 @@ describe('listPage', () => {
 });
 
 describe('writeContinueToken', () => {
-  it('writes what the real server writes', () => {
+  it('writes the same token as the real server', () => {
     // As recorded from a kube-apiserver.
     expect(writeContinueToken(337, '/default/burner-7b8469d94f-8cdnt')).to.equal(
       'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MzM3LCJzdGFydCI6Ii9kZWZhdWx0L2J1cm5lci03Yjg0NjlkOTRmLThjZG50XHUwMDAwIn0',
@@ -88,7 +88,7 @@ describe('writeContinueToken', () => {
 });
 
 describe('readContinueToken', () => {
-  it('reads what was written', () => {
+  it('reads its own tokens', () => {
     expect(readContinueToken(writeContinueToken(7, '/a/b'))).to.deep.equal({
       resourceVersion: 7,
       start: '/a/b\0',

@@ -86,7 +86,7 @@ describe('serveReview', () => {
     expect(self.status.userInfo.username).to.equal('viewer');
   });
 
-  it('is not for everybody', async () => {
+  it('requires permission', async () => {
     const alice = ClusterClient.asUser(cluster, 'alice');
     expect((await review('tokenreviews', { token: 'x' }, alice)).code).to.equal(403);
   });
@@ -113,7 +113,7 @@ describe('serveReview', () => {
     expect(response.status.allowed).to.equal(true);
   });
 
-  it('refuses what it cannot read', async () => {
+  it('rejects an invalid review', async () => {
     for (const [type, body] of [
       ['application/json', '{'],
       ['application/vnd.kubernetes.protobuf', '{}'],

@@ -20,7 +20,7 @@ describe('serveWatch', () => {
     new WatchReader(await client.open(`/api/v1/pods?watch=true&${query}`, { headers: { Accept: accept } }));
   const now = () => `resourceVersion=${cluster.store.resourceVersion}`;
 
-  it('begins with what there is when no version is given', async () => {
+  it('begins with the existing objects if no version is given', async () => {
     using reader = await watch('');
     expect((await reader.take(2)).map(({ type }) => type)).to.deep.equal(['ADDED', 'ADDED']);
     cluster.addPod({ name: 'new', node: 'node-1' });

@@ -173,7 +173,7 @@ describe('Controllers', () => {
       },
     });
 
-    it('delete what has lost its owner, and its pods with a Deployment', async () => {
+    it("delete objects whose owner is deleted, including a Deployment's pods", async () => {
       await client.post(DEPLOYMENTS, workload('web', { replicas: 2 }));
       await settled(5_000);
       await client.delete(`${DEPLOYMENTS}/web`);
@@ -197,7 +197,7 @@ describe('Controllers', () => {
         expect((await client.get(`${CONFIG_MAPS}/${name}`)).status, name).to.equal(404);
     });
 
-    it('delete what names an owner that was never there', async () => {
+    it('delete objects whose owner never existed', async () => {
       await client.post(
         CONFIG_MAPS,
         owned('child', { metadata: { name: 'nobody', uid: 'x' } } as KubernetesObject),

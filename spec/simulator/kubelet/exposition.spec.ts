@@ -42,14 +42,14 @@ describe('formatExposition', () => {
     expect(text).to.match(/^node_swap_usage_bytes 8192 \d+$/m);
   });
 
-  it('leaves out the families of containers and pods where there are none', () => {
+  it('omits the families of containers and pods if there are none', () => {
     const text = formatExposition(simulatedMachine(new ManualClock()));
     expect(text).not.to.match(/container_|pod_/);
     expect(text).to.match(/\nresource_scrape_error 0\n$/);
   });
 });
 
-/** The lines without their values; stamps stay as far as there are any. */
+/** The lines without values; timestamps remain, if there are any. */
 function shapeOf(text: string): string[] {
   return text
     .trimEnd()

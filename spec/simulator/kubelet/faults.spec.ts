@@ -40,7 +40,7 @@ describe('parseFault', () => {
     const socket = connect({ host: address, port: cluster.kubeletPort });
     const abort = new AbortController();
     const connected = once(socket, 'connect', { signal: abort.signal }).catch((error) => error.name);
-    // Loopback needs microseconds to connect; a few turns of the loop would be enough.
+    // Loopback needs microseconds to connect; a few iterations of the event loop would be enough.
     for (let tick = 0; tick < 100; tick++) await new Promise((resolve) => setImmediate(resolve));
     abort.abort();
     expect(await connected).to.equal('AbortError');

@@ -9,7 +9,7 @@ import {
 } from '#simulator/kubelet/json-template.ts';
 
 describe('JsonTemplate', () => {
-  it('appends what JSON.stringify writes of the shape with its values', () => {
+  it('appends the output of JSON.stringify for the shape with its values', () => {
     const bytes = new JsonBytes();
     const shape = (a: unknown, b: unknown, c: unknown, d: unknown) => ({
       a,
@@ -56,7 +56,7 @@ function finite() {
 }
 
 describe('JsonBytes', () => {
-  it('gives what was appended, in its order, as UTF-8', () => {
+  it('returns the appended texts in order, as UTF-8', () => {
     const bytes = new JsonBytes();
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
     fc.assert(

@@ -11,7 +11,7 @@ import {
 import type { RunningContainer } from '#simulator/machine/running-container.ts';
 import { formatTimestamp } from '#simulator/objects/kubernetes-object.ts';
 
-/** A kubelet's response to `/stats/summary` as its objects are, written by `JSON.stringify`. */
+/** A kubelet's response to `/stats/summary`, built as objects and written by `JSON.stringify`. */
 export function formatPlainSummary(machine: NodeMachine, options: SummaryOptions): string {
   const nowMs = machine.clock.nowMs();
   const pods = [...machine.pods()].map((pod) => podStats(machine, pod, nowMs, options));
@@ -137,7 +137,7 @@ function io(machine: NodeMachine, time: string) {
   return machine.kubeletPsi ? { io: { time, ...PSI } } : {};
 }
 
-/** Memory as cAdvisor reads it of a cgroup; a pod has no limit, so none available either. */
+/** Memory of a cgroup in cAdvisor's terms; a pod has no limit, and so no available memory. */
 function cgroupMemory(
   machine: NodeMachine,
   time: string,
@@ -156,7 +156,7 @@ function cgroupMemory(
   };
 }
 
-/** Whole pages of a working set that are not file cache: nine tenths will do. */
+/** Anonymous share of a working set, in whole pages: approximately nine tenths. */
 function anonymousShare(bytes: number): number {
   return Math.floor((bytes * 0.9) / 4096) * 4096;
 }

@@ -31,7 +31,7 @@ const node = fc.record({
   pods: fc.uniqueArray(pod, { maxLength: 4, selector: ({ uid }) => uid }),
 });
 
-/** What may happen between two requests, to the container or pod of a number. */
+/** An event between two requests, of the container or pod with an index. */
 const happening = fc.record({
   what: fc.constantFrom('nothing', 'restart', 'stop', 'stop pod', 'step clock'),
   which: fc.nat(11),
@@ -40,11 +40,11 @@ const happening = fc.record({
 });
 
 describe('formatSummary and the plain writer', () => {
-  it('write the same of whatever runs, whatever happens to it', async () => {
+  it('write the same text for any pods and any events', async () => {
     await fc.assert(
       fc.asyncProperty(node, fc.array(happening, { maxLength: 6 }), async (facts, happenings) => {
         const clock = new ManualClock();
-        // A kubelet remembers who has asked it, so each is asked of a machine of its own.
+        // A kubelet's state depends on earlier requests, so each writer has its own machine.
         const [ours, plain] = [machineOf(facts, clock), machineOf(facts, clock)];
         for (const { what, which, afterMs, onlyCpuAndMemory } of happenings) {
           await clock.jump(afterMs);

@@ -108,7 +108,7 @@ describe('formatSummary', () => {
   }
 });
 
-/** What is left of a summary when values are taken out: lines with their indentation, once each. */
+/** A summary without values: its distinct lines with their indentation. */
 function shapeOf(summary: string): string[] {
   const lines = summary.split('\n').map((line) =>
     line
@@ -116,11 +116,11 @@ function shapeOf(summary: string): string[] {
       .replace(/: "[^"]*"/, ': TEXT')
       .replace(/: \d+/, ': NUMBER'),
   );
-  // How many pods, containers and network interfaces there are is not the shape.
+  // The number of pods, containers and network interfaces is not part of the shape.
   return [...new Set(pathsOf(lines))].filter((line) => !line.includes('interfaces'));
 }
 
-/** Each line after the keys that it is nested in, so that order and place are told. */
+/** Each line with its parent keys, so that order and nesting are compared. */
 function pathsOf(lines: readonly string[]): string[] {
   const keys: string[] = [];
   return lines.map((line) => {

@@ -19,11 +19,11 @@ describe('NodeClock', () => {
       return node.stampMs(999.9);
     });
     expect(new Set(stamps).size).to.equal(1);
-    aheadMs = 60_000; // somebody set the clocks of all
+    aheadMs = 60_000; // an administrator set the clocks of all
     expect(node.stampMs(999.9) - (stamps[0] ?? Number.NaN)).to.be.within(59_998, 60_002);
   });
 
-  it('leaves what was stamped before a step as it was', async () => {
+  it('leaves timestamps from before a step unchanged', async () => {
     const clock = new ManualClock();
     const node = new NodeClock(clock, 1000);
     const before = node.stampMs(clock.monotonicMs());
@@ -34,7 +34,7 @@ describe('NodeClock', () => {
     expect(node.stampMs(60_000)).to.equal(clock.nowMs() - 3_600_000);
   });
 
-  it('finds the moment of a stamp, the latest where it was shown twice', async () => {
+  it('finds the time of a timestamp, the latest if it occurred twice', async () => {
     const clock = new ManualClock();
     const node = new NodeClock(clock);
     await clock.advance(60_000);

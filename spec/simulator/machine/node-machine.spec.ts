@@ -3,7 +3,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
 
 describe('NodeMachine', () => {
-  it('uses what its system and its pods use', async () => {
+  it("uses the sum of its system's and its pods' usage", async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     machine.start(runningPod(clock));
@@ -29,7 +29,7 @@ describe('NodeMachine', () => {
     expect([...machine.pods()]).to.deep.equal([]);
   });
 
-  it('counts what a pod uses here, not what it used before', async () => {
+  it("counts a pod's usage on this machine, not its earlier usage", async () => {
     const clock = new ManualClock();
     const machine = simulatedMachine(clock);
     const pod = runningPod(clock);

@@ -21,7 +21,7 @@ describe('PodRunner', () => {
     expect(runningOn('node-1')).to.deep.equal([]);
   });
 
-  it('does not run what is pending or has ended', () => {
+  it('does not run pending or ended pods', () => {
     cluster.addPod({ name: 'a', node: 'node-1', phase: 'Pending' });
     expect(runningOn('node-1')).to.deep.equal([]);
     const setPhase = (phase: string) => {

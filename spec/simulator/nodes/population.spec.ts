@@ -38,7 +38,7 @@ describe('planPods', () => {
     ]);
   });
 
-  it('finds another name for a pod whose name is taken', () => {
+  it('finds another name for a pod whose name is in use', () => {
     const scenario = parseScenario({ podsPerNode: 1 });
     const node = planNode(scenario, 1);
     const [first] = planPods(scenario, node, never);
@@ -89,7 +89,7 @@ describe('planContainer, of swap', () => {
   const swapOf = (scenario: object, name: string) =>
     planContainer(parseScenario(scenario), { namespace: 'a', name }, 'c').swapBytes;
 
-  it('leaves none where swap is off, and some of every container in whole pages where it is on', () => {
+  it('has no swap if it is off, and some of every container in whole pages if it is on', () => {
     expect(swapOf({}, 'p')).to.equal(0);
     for (let index = 0; index < 100; index++) {
       const swapBytes = swapOf({ nodeSwapGibibytes: 1 }, `p${index}`);

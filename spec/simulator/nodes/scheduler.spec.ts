@@ -5,7 +5,7 @@ import { ClusterClient } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('Scheduler', () => {
-  it('binds pods that came without a node to nodes in turn, where they run', async () => {
+  it('binds pods without a node to nodes round robin, which run them', async () => {
     const clock = new ManualClock();
     await using cluster = await startCluster({ nodes: 2, podsPerNode: 0 }, { clock });
     const client = new ClusterClient(cluster);

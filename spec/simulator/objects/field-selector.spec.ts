@@ -33,7 +33,7 @@ describe('parseFieldSelector', () => {
     expect(() => parseFieldSelector('status.phase=x', { resource: 'nodes' })).to.throw(/not supported/);
   });
 
-  it('refuses what is no selector', () => {
+  it('rejects an invalid selector', () => {
     expect(() => parse('metadata.name')).to.throw(/invalid selector/);
   });
 });

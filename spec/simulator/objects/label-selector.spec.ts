@@ -28,7 +28,7 @@ describe('parseLabelSelector', () => {
     });
   }
 
-  it('refuses what is no selector', () => {
+  it('rejects an invalid selector', () => {
     for (const text of ['=a', 'a in b', 'a(', 'a=b=c', '-a', 'a,,b']) {
       expect(() => parseLabelSelector(text), text).to.throw(/^unable to parse requirement/);
     }

@@ -14,7 +14,7 @@ describe('ObjectStore', () => {
   const namesIn = (store: ObjectStore) =>
     store.list('pods').items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
-  it('gives new objects what only a server can', () => {
+  it('sets server-side fields of new objects', () => {
     const store = new ObjectStore(clock);
     const { metadata } = store.create('pods', pod('default', 'a'));
     expect(metadata.uid).to.match(/^[0-9a-f-]{36}$/);
@@ -52,7 +52,7 @@ describe('ObjectStore', () => {
     expect(after.metadata.resourceVersion).not.to.equal(before.metadata.resourceVersion);
   });
 
-  it('refuses what conflicts', () => {
+  it('rejects conflicts', () => {
     const store = new ObjectStore(clock);
     const old = store.create('pods', pod('default', 'a'));
     store.update('pods', pod('default', 'a'));
@@ -118,7 +118,7 @@ describe('ObjectStore', () => {
 });
 
 describe('lowerBound', () => {
-  it('finds what a search from the start finds', () => {
+  it('finds the same as a search from the start', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50)), fc.nat(50), (numbers, limit) => {
         const sorted = numbers.toSorted((left, right) => left - right);

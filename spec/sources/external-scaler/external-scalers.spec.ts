@@ -34,7 +34,7 @@ describe('ExternalScalers', () => {
     await server[Symbol.asyncDispose]();
     await eventually(() => clock.slept.length === 4);
     expect(clock.slept.slice(0, 3)).to.deep.equal([4_000, 8_000, 16_000]);
-    expect(clock.slept[3]).to.be.within(2_000, 4_000); // by whether it was cut, or has ended
+    expect(clock.slept[3]).to.be.within(2_000, 4_000); // depending on whether it was broken or has ended
     ended.abort(new Error('done'));
     await following;
   });
@@ -72,11 +72,11 @@ describe('ExternalScalers', () => {
     });
     const reads = (namespace: string) => read.get(namespace) ?? 0;
     await eventually(() => server.streams.size === 21);
-    for (let count = 0; count < 90; count++) server.push(true); // less than each stream may push
+    for (let count = 0; count < 90; count++) server.push(true); // below the limit of each stream
     await eventually(() => reads('calm') === 90);
     await eventually(() => reads('flood') >= 1000);
     const atOnce = reads('flood');
-    expect(atOnce).to.be.at.most(1020); // each stream waits behind one message
+    expect(atOnce).to.be.at.most(1020); // one message blocks each stream
     for (let time = 1; time <= 10; time++) {
       await clock.advance(100);
       await eventually(() => reads('flood') >= atOnce + 50 * time - 20);
@@ -87,7 +87,7 @@ describe('ExternalScalers', () => {
   });
 });
 
-/** Knows how long it was slept by it. */
+/** Records the durations of its sleeps. */
 class WatchedClock extends ManualClock {
   readonly slept: number[] = [];
 

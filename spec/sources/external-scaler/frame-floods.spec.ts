@@ -10,7 +10,6 @@ import { RawServer } from '#spec/support/raw-server.ts';
 
 const [EMPTY, ZEROS] = [Buffer.alloc(0), (bytes: number) => Buffer.alloc(bytes)];
 const SETTINGS = frame({ type: 4, stream: 0 });
-/** The stream of the first call of a connection. */
 const CALL = 1;
 const BEGUN = responseHeaders(CALL, 200);
 /** A message of gRPC without any field. */
@@ -18,7 +17,7 @@ const TINY_MESSAGE = frame({ type: 0, stream: CALL, payload: ZEROS(5) });
 const OBJECT = { name: 'web', namespace: 'default', metadata: {}, secrets: [] };
 const FLOOD = /sends more frames than its calls and messages need/;
 
-/** What a server may send as often as it likes, as far as flow control goes; and once before it. */
+/** Frames that flow control permits a server to repeat without limit, and what precedes them once. */
 const FLOODS: Readonly<Record<string, { readonly first?: Buffer; readonly flood: Buffer }>> = {
   'informational headers': { flood: responseHeaders(CALL, 103) },
   'PING frames': { flood: frame({ type: 6, stream: 0, payload: ZEROS(8) }) },
@@ -38,14 +37,14 @@ const FLOODS: Readonly<Record<string, { readonly first?: Buffer; readonly flood:
 describe('ExternalScalers', () => {
   for (const [what, { first = EMPTY, flood }] of Object.entries(FLOODS))
     for (const how of ['a call', 'a stream'] as const) {
-      if (how === 'a stream' && flood === TINY_MESSAGE) continue; // each is delivered there
+      if (how === 'a stream' && flood === TINY_MESSAGE) continue; // each message is delivered there
       it(`closes the connection of a server that responds to ${how} with ${what} without end`, async () => {
         await using server = await flooding(Buffer.concat([SETTINGS, first]), flood);
         using scalers = newScalers();
         await scalers.begin(how, server.port);
         await eventually(() => server.floodCount === 1 && server.openSockets.length === 0);
         expect(await scalers.failureOf(server.port)).to.match(FLOOD);
-        expect(server.floodCount).to.equal(1); // it is not called meanwhile
+        expect(server.floodCount).to.equal(1); // no call meanwhile
       });
     }
 
@@ -53,8 +52,8 @@ describe('ExternalScalers', () => {
     await using server = await RawServer.start((socket) => socket.end(SETTINGS));
     using scalers = newScalers();
     await scalers.begin('a stream', server.port);
-    await eventually(() => server.sockets.length >= 62); // gRPC connects again without any call
-    await new Promise((resolve) => setTimeout(resolve, 50)); // gRPC would have connected again meanwhile
+    await eventually(() => server.sockets.length >= 62); // gRPC reconnects without a call
+    await new Promise((resolve) => setTimeout(resolve, 50)); // gRPC would have reconnected by then
     expect(server.sockets.length).to.be.below(80);
   });
 
@@ -105,7 +104,7 @@ function newScalers() {
         () => 'none',
         (error: Error) => `${error.message}: ${(error.cause as Error | undefined)?.message}`,
       ),
-    /** Does not wait for it to end. */
+    /** Starts it without awaiting its end. */
     async begin(how: 'a call' | 'a stream', port: number) {
       const seen = { active: 0 };
       if (how === 'a call') isActive(port).catch(() => {});
@@ -120,7 +119,7 @@ function newScalers() {
   };
 }
 
-/** A server that sends the same again and again, once it was called. */
+/** A server that repeats the same frames once it is called. */
 async function flooding(first: Buffer, flood: Buffer) {
   const chunk = Buffer.concat(Array.from({ length: 1_000 }, () => flood));
   let floodCount = 0;

@@ -10,7 +10,7 @@ import {
   encodeObjectRef,
 } from '#lib/sources/external-scaler/messages.ts';
 
-/** The service as another implementation of protobuf reads its description. */
+/** The service, as another implementation of protobuf parses its definition. */
 const definition = loadSync('lib/sources/external-scaler/external-scaler.proto', {
   longs: Number,
   defaults: true,

@@ -33,7 +33,7 @@ describe('MetricSpecCache', () => {
     expect(await ask('web-0')).to.have.lengthOf(100);
     expect(await ask('web-100')).to.have.lengthOf(100);
     expect(await errorOf(ask('web-1'))).to.match(/it is down/);
-    // An object that tells nothing counts as one metric, so one more has gone.
+    // An object without metrics counts as one metric, so one more was evicted.
     expect(await errorOf(ask('web-2'))).to.match(/it is down/);
     expect(await ask('web-4')).to.have.lengthOf(100);
   });

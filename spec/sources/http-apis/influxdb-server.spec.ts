@@ -10,7 +10,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const signal = new AbortController().signal;
 const FLUX = 'from(bucket: "apps") |> range(start: -1m) |> last()';
 
-/** As InfluxDB 2 documents its annotated CSV; no server of that version can be had from the registries in use. */
+/** InfluxDB 2's annotated CSV as documented; the registries in use have no server of that version. */
 const TABLES = [
   '#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,double,string,string',
   ',result,table,_start,_time,_value,_field,host',

@@ -126,7 +126,7 @@ function account(named: object, details: readonly Detail[], leader?: string) {
   return { ...named, stream_detail: streams };
 }
 
-/** Servers by their hosts; one that is not there, and what one does not tell, fails. */
+/** Servers by host; missing servers and missing responses fail. */
 function system(
   servers: Readonly<Record<string, { readonly jsz?: object; readonly varz?: object }>>,
   given: Partial<typeof WANTED> = {},

@@ -10,7 +10,7 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 const signal = new AbortController().signal;
 const ALL = { owningApplication: 'shop', eventTypes: ['order.created', 'order.paid'], consumerGroup: 'ship' };
 
-/** As Nakadi documents its API; no server of it can be had from the registries in use. */
+/** Nakadi's API as documented; the registries in use have no server of it. */
 const STATS = {
   items: [
     {

@@ -36,7 +36,7 @@ describe('parseCsv', () => {
     expect(() => [...parseCsv('a,"b""')]).to.throw('a quoted field is not terminated');
   });
 
-  it('reads back whatever rows are written', () => {
+  it('reads any rows that are written', () => {
     const field = fc.stringMatching(/^[a",\r\n ]{0,6}$/);
     fc.assert(
       fc.property(fc.array(fc.array(field, { minLength: 1, maxLength: 4 }), { maxLength: 5 }), (rows) => {

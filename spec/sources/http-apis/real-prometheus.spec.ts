@@ -75,7 +75,7 @@ describe('PrometheusServer, with a real Prometheus', () => {
     expect(await errorOf('sum(')).to.match(/status 400: .*parse error: .*unclosed left parenthesis/);
   });
 
-  /** What a query gives, once its target has been scraped. */
+  /** The result of a query, once its target has been scraped. */
   async function scraped(text: string): Promise<readonly Sample[]> {
     const query = server.query(text);
     let samples: readonly Sample[] = [];

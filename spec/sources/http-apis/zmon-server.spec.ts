@@ -15,7 +15,7 @@ const CHECK: ZmonCheck = {
   aggregators: ['max'],
 };
 
-/** As KairosDB documents its API; no server of it can be had from the registries in use. */
+/** KairosDB's API as documented; the registries in use have no server of it. */
 const response = (...values: readonly (readonly unknown[])[]) => ({ queries: [{ results: [{ values }] }] });
 
 describe('ZmonServer', () => {

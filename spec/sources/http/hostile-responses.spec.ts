@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const KIB = 1024;
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-/** What a server sends on and on once it is asked, and what its client says of that. */
+/** Endless responses of a server, and the client's error for each. */
 const ENDLESS: readonly (readonly [what: string, first: string, again: string, error: RegExp])[] = [
   [
     'announcements of a response',
@@ -61,7 +61,7 @@ describe('HttpClient, with a server that never ends its response', () => {
 });
 
 describe('boundReads', () => {
-  it('hands out no more than 4 KiB at once, of which an error may be made for each few bytes', () => {
+  it('passes on at most 4 KiB at once, since each few bytes may cause an error', () => {
     const socket = buffered(10_000);
     const bound = { leftBytes: 10_000 };
     boundReads(socket, bound);
@@ -83,7 +83,7 @@ function clientOf(): HttpClient {
   return new HttpClient({ clock: new ManualClock(), allowedHosts, userAgent: 'spec' });
 }
 
-/** Sends until the other end has gone. */
+/** Sends until the other end has closed. */
 function pump(socket: Socket, first: string, again: string): void {
   const piece = Buffer.from(again.repeat(Math.ceil((32 * KIB) / again.length)));
   const goOn = () => {
@@ -94,7 +94,7 @@ function pump(socket: Socket, first: string, again: string): void {
   goOn();
 }
 
-/** A socket to which so much has come. */
+/** A socket that has received so many bytes. */
 function buffered(bytes: number): Socket {
   const socket = new Socket();
   socket.push(Buffer.alloc(bytes));

@@ -54,7 +54,7 @@ describe('HttpPool', () => {
     expect(server.requests).to.have.length(3);
     await pool.close();
     losing = true;
-    expect(await errorOf(ask(pool, server.url))).to.equal(CLOSED); // it was new
+    expect(await errorOf(ask(pool, server.url))).to.equal(CLOSED); // it was a new connection
     expect(server.requests).to.have.length(4);
   });
 

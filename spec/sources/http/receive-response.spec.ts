@@ -54,7 +54,7 @@ describe('HttpClients, with long responses', () => {
       const slicesOf = Array.from({ length: 4 }, async () => {
         await clients.find().read({ url: server.url, isSlowToParse }, signal);
         const { loopCount } = performance.nodeTiming.uvMetricsInfo;
-        spin(50); // meanwhile the others come in, all for the same iteration of the event loop
+        spin(50); // meanwhile the others arrive, all for the same iteration of the event loop
         return loopCount;
       });
       while (responses.length < slicesOf.length) await new Promise(setImmediate);
@@ -65,7 +65,7 @@ describe('HttpClients, with long responses', () => {
 
 type Respond = Parameters<typeof LoopbackServer.start>[0];
 
-/** As who parses a long response holds the event loop. */
+/** Blocks the event loop, like parsing a long response. */
 function spin(ms: number): void {
   for (const untilMs = performance.now() + ms; performance.now() < untilMs; );
 }

@@ -102,7 +102,7 @@ describe('findValues', () => {
     ];
     for (const [path, document] of costly)
       expect(() => findValues(parseJsonPath(path), document), path).to.throw(/more than 100000 steps$/);
-    const once = { l: ones.slice(0, 400), a: wide }; // 5,000 members are counted for all of them together
+    const once = { l: ones.slice(0, 400), a: wide }; // 5,000 members are the limit for all of them together
     expect(findValues(parseJsonPath('$.l[?(size($.a) == 5000 && $.a)]'), once)).to.have.lengthOf(400);
   });
 
@@ -138,7 +138,7 @@ describe('evaluate', () => {
     ['12 & 6', 4],
     ['5 ^ 1', 4],
     ['256 >> 4', 16],
-    ['1 + 2 << 3', 17], // as in Go, << binds like *
+    ['1 + 2 << 3', 17], // in Go, << has the precedence of *
     ['1 < 2 && 2 < 1 || true', true],
     ['"a" + \'b\'', 'ab'],
     ['"a" < "b" && !("b" < "a") && !("a" < "a")', true],

@@ -13,7 +13,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const SHORT_BYTES = 256 * KIB;
 const MAX_BYTES = 4 * MIB;
-/** Of a document that is valid but for its end. */
+/** A document that lacks only its end. */
 const LONGEST = Buffer.alloc(MAX_BYTES - 1, ' ');
 const signal = new AbortController().signal;
 const EXTRACT = jsonExtract({ form: 'path', text: '$' });
@@ -48,14 +48,14 @@ describe('JsonFleet', () => {
   it('queries members of another namespace while those of one hang, and further ones of that one', async () => {
     await using system = await setUp();
     const leaving = new AbortController();
-    system.respond = () => {}; // never
+    system.respond = () => {}; // never responds
     const hanging = [errorOf(system.ask('a', 200, leaving.signal))];
     await eventually(() => system.requests() === 40);
     system.respond = (response) => void response.end('7');
     expect(await system.ask('a', 20, signal)).to.have.lengthOf(20);
     system.respond = () => {};
     hanging.push(errorOf(system.ask('a', 200, leaving.signal)));
-    await eventually(() => system.requests() === 70); // half of a hundred are under way
+    await eventually(() => system.requests() === 70); // half of a hundred are in progress
     system.respond = (response) => void response.end('7');
     expect(await system.ask('b', 60, signal)).to.have.lengthOf(60);
     leaving.abort(new Error('nobody wants to know'));
@@ -91,7 +91,7 @@ async function setUp() {
   const client = stack.use(new HttpClient({ clock, allowedHosts, userAgent: 'spec' }));
   const held = new Map<HttpRequest, number>();
   const http = {
-    /** The real client, beside which it is counted what has come of each response. */
+    /** The real client, with a count of each response's received bytes. */
     async read(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
       const onLength = async (bytes: number) => {
         held.set(request, bytes);

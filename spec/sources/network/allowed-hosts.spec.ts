@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { AllowedHosts, createAllowedLookup, FORBIDDEN_RANGES } from '#lib/sources/network/allowed-hosts.ts';
 
-/** Addresses that lead to this machine, its link, several machines, or a cloud's metadata, in all forms. */
+/** Addresses of this machine, its link, multicast groups, or a cloud's metadata, in all forms. */
 const FORBIDDEN = [
   ...[
     '127.0.0.1',

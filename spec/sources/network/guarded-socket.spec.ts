@@ -42,7 +42,7 @@ describe('dial', () => {
 
   for (const [host, name] of [
     ['localhost', 'localhost'],
-    ['127.0.0.1', false], // an address is no name of a server
+    ['127.0.0.1', false], // an address is not a server name
   ] as const)
     it(`requests the certificate of ${name || 'no name'} from the server at ${host}`, async () => {
       await using server = await tlsServer();
@@ -74,7 +74,7 @@ async function tlsServer() {
   const listening = createServer({ cert, key }, (socket) => socket.on('error', () => {}));
   const sockets = new Set<Socket>();
   listening.on('connection', (socket: Socket) => sockets.add(socket));
-  listening.on('tlsClientError', () => {}); // who does not trust it, leaves
+  listening.on('tlsClientError', () => {}); // clients that do not trust it disconnect
   await once(listening.listen(0, '127.0.0.1'), 'listening');
   const { port } = listening.address() as AddressInfo;
   const findAddresses = async () => ['127.0.0.1'];

@@ -16,9 +16,9 @@ import { generateKeys } from '#simulator/access/certificate-authority.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-/** A client of a kind of source, and what its server and it say before TLS begins. */
+/** A client of a kind of source, and the plain-text exchange before TLS. */
 interface SourceClient {
-  /** Connects and sends something; how that ends is nothing to the handshake. */
+  /** Connects and sends a request; its result does not matter for the handshake. */
   readonly connect: (port: number, signal: AbortSignal, share?: EventLoopShare) => Promise<unknown>;
 
   readonly greet?: (socket: Socket) => Promise<unknown>;
@@ -101,7 +101,7 @@ describe('CIPHERS_WITHOUT_DHE', () => {
   }
 });
 
-/** Administrators alone choose databases of MySQL with TLS. */
+/** Only administrators configure MySQL databases with TLS. */
 const OF_TENANTS = Object.entries(CLIENTS).filter(([which]) => which !== 'clients of MySQL');
 
 describe('TLS of sources that tenants choose', () => {
@@ -149,7 +149,7 @@ class BlockedShare extends EventLoopShare {
   }
 }
 
-/** A server with a certificate of an RSA key, as these ways need, and a client that connects to it. */
+/** A server with an RSA certificate, as these key exchanges need, and a client that connects to it. */
 async function start(
   { connect, greet }: SourceClient,
   options: TlsOptions,
@@ -204,12 +204,12 @@ async function start(
   };
 }
 
-/** Takes so many bytes off a socket, and leaves what follows. */
+/** Reads so many bytes of a socket, and leaves the rest. */
 async function take(socket: Socket, bytes: number): Promise<void> {
   while (socket.read(bytes) === null) await once(socket, 'readable');
 }
 
-/** Of a server of protocol 4.1 that offers TLS. */
+/** The greeting of a server of protocol 4.1 that offers TLS. */
 function mysqlGreeting(): Buffer {
   const capabilities = 0x8_aa09;
   const rest = Buffer.alloc(44);

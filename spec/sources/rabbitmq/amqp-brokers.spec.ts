@@ -130,7 +130,7 @@ describe('AmqpBrokers', () => {
     }
   });
 
-  it('bounds what a broker sends for each request, not what it has sent in all', async () => {
+  it("limits a broker's data per request, not in total", async () => {
     const heartbeats = Buffer.alloc(200 * 1024, Buffer.from([8, 0, 0, 0, 0, 0, 0, 0xce]));
     const count = encodeMethod(1, METHODS.queueDeclareOk, encodeShortString('jobs'), u32(7), u32(0));
     const broker = await play({

@@ -22,7 +22,7 @@ describe('readQueueFigures', () => {
   for (const [operation, expected] of [
     ['sum', { messages: 8, published: 3, delivered: 0.5 }],
     ['max', { messages: 4, published: 2, delivered: 0.5 }],
-    ['avg', { messages: 2, published: 1, delivered: 0.5 / 3 }], // messages are whole
+    ['avg', { messages: 2, published: 1, delivered: 0.5 / 3 }], // messages are integers
   ] as const)
     it(`has several queues come to their ${operation}`, () => {
       const found = { items: QUEUES, page_count: 1 };

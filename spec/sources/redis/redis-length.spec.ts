@@ -102,7 +102,7 @@ describe('readStreamCount', () => {
   });
 });
 
-/** Responds to these commands alone. */
+/** Responds only to these commands. */
 function server(responses: Readonly<Record<string, RespValue>>) {
   const sent: string[] = [];
   return {

@@ -76,7 +76,7 @@ describe('connectMysql', () => {
     for (let count = 0; count < 20; count++) await connect();
     collectGarbage();
     const bytes = (process.memoryUsage().heapUsed - before) / 20;
-    expect(bytes).to.be.below(150_000); // the server included
+    expect(bytes).to.be.below(150_000); // including the server
   });
 
   it('logs in to a server that switches the authentication method', async () => {
@@ -89,7 +89,7 @@ describe('connectMysql', () => {
   });
 });
 
-/** A connection to a server that responds to `SELECT it` as a spec wants, and what is written to the console meanwhile. */
+/** A connection to a server that responds to `SELECT it` as a spec sets, and console output meanwhile. */
 async function start(
   respond: () => Buffer,
   {
@@ -163,7 +163,7 @@ function greeting(): Buffer {
 
 /** One row of one column `v`. */
 function resultOf(text: string, type: number): Buffer {
-  const facts = Buffer.from([12, 63, 0, 0, 4, 0, 0, type, 0, 0, 0, 0, 0]); // 63: binary, as JSON is told to be
+  const facts = Buffer.from([12, 63, 0, 0, 4, 0, 0, type, 0, 0, 0, 0, 0]); // 63: binary, as JSON columns have
   const names = ['def', '', '', '', 'v', 'v'].map(counted);
   const payloads = [Buffer.of(1), Buffer.concat([...names, facts]), END, counted(text), END];
   return Buffer.concat(payloads.map((payload, index) => packet(index + 1, payload)));

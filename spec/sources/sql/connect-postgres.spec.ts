@@ -58,7 +58,7 @@ describe('connectPostgres', () => {
     const outcomes = Array.from({ length: 10 }, () =>
       runForTenant('shop', () => server.failure('secret', logins)),
     );
-    await eventually(() => derivations === 2); // as many as it leaves to other tenants
+    await eventually(() => derivations === 2); // it leaves as many to other tenants
     const other = runForTenant('other', () => server.failure('secret', logins));
     await eventually(() => derivations === 3);
     const all = [...outcomes, other];
@@ -114,14 +114,14 @@ describe('connectPostgres, with a server that sends messages without end', () =>
       const { socket, destroy } = await server.connect();
       using _bound = socket.limitResponse(IDLE_LIMITS);
       peer?.write(flood);
-      await once(socket, 'close').catch(() => {}); // the error is the breakage
+      await once(socket, 'close').catch(() => {}); // the error is expected
       expect(socket.failure?.message).to.include('more than 256 messages');
       destroy();
     });
   }
 });
 
-/** A server that responds to its client as a spec wants, and why nobody can. */
+/** A server that responds as a spec sets, and why clients cannot connect. */
 async function start(respond: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
@@ -154,7 +154,7 @@ async function start(respond: (socket: Socket) => void) {
   };
 }
 
-/** A request for a step of logging in. */
+/** A request for an authentication step. */
 function authentication(kind: number, data: string): Buffer {
   const head = Buffer.alloc(9);
   head.write('R');

@@ -70,7 +70,7 @@ for (const [name, start] of SERVERS) {
 
     it('refuses a response that is too long', async () => {
       const told = await errorOf("SELECT repeat('a', 12000000)");
-      expect(told).to.match(/longer than 4194304 bytes$/); // even where it is all there at once
+      expect(told).to.match(/longer than 4194304 bytes$/); // even if all of it is available at once
       expect(await samplesOf('SELECT 1')).to.have.length(1);
     });
 
@@ -163,7 +163,7 @@ for (const [name, start] of SERVERS) {
 
     it('aborts a statement with its signal, and continues', async () => {
       const deadline = AbortSignal.timeout(300);
-      const text = server.system === 'mysql' ? 'SELECT sleep(600)' : 'SELECT 1 FROM pg_sleep(600)'; // longer than any spec may take
+      const text = server.system === 'mysql' ? 'SELECT sleep(600)' : 'SELECT 1 FROM pg_sleep(600)'; // exceeds mocha's timeout
       const failed = await database.rows(text, deadline).catch((error: unknown) => error);
       expect(failed).to.equal(deadline.reason);
       expect(await samplesOf('SELECT 1')).to.have.length(1);

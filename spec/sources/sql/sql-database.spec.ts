@@ -12,7 +12,7 @@ import { RawServer } from '#spec/support/raw-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** What a peer that is no database says as soon as somebody connects. */
+/** The first bytes of peers that are not databases. */
 const PEERS: Readonly<Record<string, (socket: Socket) => void>> = {
   'speaks HTTP': (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
   'hangs up': (socket) => void socket.end(),
@@ -41,7 +41,7 @@ describe('SqlDatabase', () => {
   it('breaks off a peer that never ends, before it has sent much', async () => {
     let sent = 0;
     await using peer = await listen((socket) => {
-      // A handshake of MySQL whose version has no end.
+      // A MySQL handshake with an endless version.
       const more = () => {
         while (!socket.destroyed && socket.write(Buffer.alloc(65_536, 'a'))) sent += 65_536;
       };

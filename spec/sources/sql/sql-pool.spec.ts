@@ -124,7 +124,7 @@ describe('SqlPool', () => {
     made.length = 0;
     responded.resolve();
     expect(await reading).to.equal(ROWS);
-    expect(clock.sleeperCount).to.equal(0); // nothing waits for a minute to pass
+    expect(clock.sleeperCount).to.equal(0); // no pending timers
     expect(await failureOf(pool.read('1', signal))).to.equal('the connections are closed');
     expect(made).to.deep.equal([]);
   });
@@ -152,7 +152,7 @@ function setUp() {
   const connect = async (): Promise<SqlConnection> => {
     await gate.opened;
     const socket = new GuardedSocket({ allowedHosts: new AllowedHosts([]) });
-    socket.on('error', () => {}); // its client hears of it
+    socket.on('error', () => {}); // its client reports it
     const one: Made = { socket, isDestroyed: false };
     made.push(one);
     const destroyed = Promise.withResolvers<never>();

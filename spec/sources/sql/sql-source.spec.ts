@@ -31,7 +31,7 @@ describe('openSqlSource', () => {
       { clock, logger: new RecordingLogger(), findAddresses: undefined },
     );
     const { key, run, description, maxConcurrent } = source.query('SELECT 1');
-    expect(maxConcurrent).to.equal(4); // its connections, which namespaces share by turns
+    expect(maxConcurrent).to.equal(4); // its connections, which namespaces share round robin
     expect(description).to.equal('SELECT 1 of SQL source jobs');
     const placeOf = async () => await run(signal).then(() => 'none', describeError);
     expect(await placeOf()).to.include(`at 127.0.0.1:${ports[0]}`);

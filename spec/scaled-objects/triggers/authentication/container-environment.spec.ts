@@ -4,7 +4,7 @@ import { errorOf } from '#spec/support/error-of.ts';
 
 const podTemplate = (containers: readonly object[]) => ({ spec: { template: { spec: { containers } } } });
 
-/** Each variable twice the one before. */
+/** Each variable repeats the previous one twice. */
 const doubling = (count: number) => [
   { name: 'V0', value: 'x'.repeat(64) },
   ...Array.from({ length: count }, (_, index) => ({

@@ -112,7 +112,7 @@ describe('brokenByAuthentication', () => {
       { oauth2: { ...GOOD, tokenUrl: 'ftp://issuer/' } },
       'tokenUrl of oauth2 must be an http or https URL with a host',
     ],
-    // An identity beside it leaves nothing unlooked at.
+    // With an identity beside them, all other fields are still validated.
     [
       { podIdentity: { provider: 'none' }, oauth2: { ...GOOD, clientId: '' } },
       'clientId of oauth2 is required',

@@ -38,7 +38,7 @@ describe('sharedReader', () => {
     );
   });
 
-  /** Reads, and lets the time for it pass. */
+  /** Reads while the clock advances far enough. */
   async function read(name: string, from: ClusterReader = reader, namespace = 'shop') {
     const reading = from.secretData(namespace, name, signal).catch((error: Error) => error.message);
     await clock.advance(10);
@@ -62,7 +62,7 @@ describe('sharedReader', () => {
     expect(asked).to.have.lengthOf(4);
   });
 
-  it('reads past what is cached for an object that was changed', async () => {
+  it('bypasses the cache for an object that was changed', async () => {
     await read('login');
     secrets.set('login', { user: 'b' });
     expect(await read('login')).to.deep.equal({ user: 'a' });
@@ -70,7 +70,7 @@ describe('sharedReader', () => {
     expect(await read('login')).to.deep.equal({ user: 'b' });
   });
 
-  it('reads what is absent or refused less and less often, up to every 30 s, until it is there', async () => {
+  it('retries absent or forbidden objects with backoff, up to every 30 s, until they exist', async () => {
     const refusal = new ApiError('no', { statusCode: 403, reason: undefined, retryAfterMs: undefined });
     for (const result of [undefined, refusal]) {
       asked = [];

@@ -10,7 +10,7 @@ import type { Trigger } from '#lib/scaled-objects/triggers/trigger.ts';
 import { everyTrigger } from '#spec/support/every-trigger.ts';
 import { TRIGGER_PARAMETERS } from '#spec/support/trigger-parameters.ts';
 
-/** Of each kind, what can be read, in two forms, and what cannot. */
+/** Valid values of each kind, in two forms, and invalid ones. */
 const VALUES: Readonly<
   Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>
 > = {
@@ -122,13 +122,13 @@ describe('parametersOf, of every trigger', () => {
   }
 });
 
-/** What a text is read as. */
+/** Reads a text as a parameter of a trigger. */
 function parametersIn(trigger: Trigger, name: string): (text: string) => unknown {
   const type = trigger.parameters.shape[name];
   return (text) => type?.parse(text);
 }
 
-/** All that is needed but one parameter. */
+/** All required parameters except one. */
 function others(name: string, rows: readonly string[]): Sources {
   const sources: Sources = { metadata: {}, authentication: {}, environment: {} };
   for (const row of rows) {
@@ -191,7 +191,7 @@ describe('unmatchedKeys', () => {
     ).to.deep.equal([]);
   });
 
-  it('finds what is misspelled, or does not belong into metadata', () => {
+  it('finds parameters that are misspelled or do not belong into metadata', () => {
     const unmatched = ['Host', 'queryFromEnv', 'password', '__proto__x', 'constructor'];
     expect(keysOf(...unmatched, 'host')).to.deep.equal(unmatched);
   });

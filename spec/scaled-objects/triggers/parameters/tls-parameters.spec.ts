@@ -115,7 +115,7 @@ function refusal(key: string, options?: Parameters<typeof clientKey>[1]): string
   }
 }
 
-/** A key of RSA that is none, for its numbers have nothing to do with one another; loading one does not tell. */
+/** An invalid RSA key of unrelated numbers, which can be loaded nonetheless. */
 function keyOf(bits: number) {
   const number = (length: number) => Buffer.alloc(length / 8, 0xc1).toString('base64url');
   const [whole, half] = [number(bits), number(bits / 2)];
@@ -124,7 +124,7 @@ function keyOf(bits: number) {
   return createPrivateKey({ key, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Some bytes that say of themselves that they are a key, encrypted by AES-256-CBC under what such numbers make of a passphrase. */
+/** Bytes that claim to be a key encrypted by AES-256-CBC, with the given parameters of the key derivation. */
 function encryptedBy(derivation: string, ...numbers: readonly number[]): Buffer {
   const derived = [
     Buffer.from(derivation, 'hex'),

@@ -5,7 +5,7 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 const PATH = '/api/v1/namespaces/default/configmaps';
 
 describe('writeManagedFields', () => {
-  it("has the time of the manager's last change, not of changes by which others took its fields", async () => {
+  it("has the time of the manager's last change, not of other managers' changes that took its fields", async () => {
     const clock = new ManualClock(Date.parse('2026-07-15T08:00:00Z'));
     await using server = await startSimulatedApiServer({ clock });
     const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };

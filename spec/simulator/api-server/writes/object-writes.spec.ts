@@ -38,7 +38,7 @@ describe('writes of objects', () => {
   after(() => server[Symbol.asyncDispose]());
 
   describe('createObject', () => {
-    it('completes what it is given', async () => {
+    it('sets server-side fields', async () => {
       const { status, body } = await client.post(DEPLOYMENTS, deployment('complete'));
       expect(status).to.equal(201);
       expect(body.metadata).to.include({ generation: 1, namespace: 'default' });
@@ -112,7 +112,7 @@ describe('writes of objects', () => {
   });
 
   describe('updateObject', () => {
-    it('stores nothing where nothing changes', async () => {
+    it('stores nothing if nothing changes', async () => {
       const { body: created } = await client.post(WIDGET_PATH, widget('still', { colour: 'red' }));
       const { body: same } = await client.put(`${WIDGET_PATH}/still`, created);
       expect(same.metadata.resourceVersion).to.equal(created.metadata.resourceVersion);

@@ -23,7 +23,7 @@ describe('patchObject', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it('judges the version of what a patch makes before its UID, which stays what it is', async () => {
+  it('checks the version of a patched object before its UID, which is immutable', async () => {
     await client.post(WIDGET_PATH, widget('known', { colour: 'red' }));
     const other = { metadata: { uid: 'other' } };
     const { status, body } = await client.patch(`${WIDGET_PATH}/known`, 'merge', other);

@@ -22,7 +22,7 @@ const SCHEMA: Schema = {
 
 const managerOf = (manager: string) => ({ manager, operation: 'Apply', apiVersion: 'v1' }) as const;
 
-/** Applies configurations one after the other, each as its manager, by force. */
+/** Applies configurations in order, each as its manager, with force. */
 function applied(...configurations: readonly (readonly [string, unknown])[]) {
   let object: unknown = {};
   let ownerships: readonly ManagedFieldsEntry[] = [];
@@ -45,7 +45,7 @@ describe('serverSideApply', () => {
     fc.oneof(fc.integer(), fc.dictionary(fc.constantFrom('x', 'y'), fc.integer(), { minKeys: 1 })),
   );
 
-  it('makes of one manager what it last applied, whatever that was before', () => {
+  it("results in one manager's last configuration, after any earlier ones", () => {
     fc.assert(
       fc.property(configuration, configuration, (first, second) => {
         expect(applied(['one', first], ['one', second]).object).to.deep.equal(structuredClone(second));
