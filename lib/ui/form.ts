@@ -50,7 +50,7 @@ export class FormValues {
     const given = this.text(field);
     if (given === '') return undefined;
     if (/^\d{1,9}$/.test(given)) return Number(given);
-    this.report(field.name, 'must be a whole number');
+    this.report(field.name, 'must be a whole number, 0 or more');
     return undefined;
   }
 

@@ -207,7 +207,7 @@ describe('autoscalerUi', () => {
     const kubectl = new Kubectl(await findKubectl(), server.kubeconfig);
     const folder = await mkdtemp(join(tmpdir(), 'composed-'));
     const forms = {
-      hpa: 'name=composed-hpa&target=free&max=20&cpu=60',
+      hpa: 'name=composed-hpa&target=free&max=20&cpu=60&metric=queue-depth&value=30&query=sum(depth)',
       cronhpa: 'name=composed-cronhpa&target=broken&job1=up&schedule1=0+8+*+*+*&size1=3',
       scaledobject:
         'name=composed-so&target=night&trigger=cron&p.timezone=UTC&p.start=0+8+*+*+*&p.end=0+9+*+*+*&p.desiredReplicas=2',
@@ -254,6 +254,7 @@ describe('autoscalerUi', () => {
         'metric',
         'selector',
         'value',
+        'query',
         'job1',
         'schedule1',
         'trigger',

@@ -19,7 +19,7 @@ describe('FormValues', () => {
     for (const text of ['-1', '1.5', 'x', '1e3', '1234567890']) {
       const values = valuesOf(`size=${text}`);
       expect(values.whole(SIZE), text).to.equal(undefined);
-      expect(values.problemOf('size')).to.equal('must be a whole number');
+      expect(values.problemOf('size')).to.equal('must be a whole number, 0 or more');
     }
     expect(valuesOf(`size=${'1'.repeat(1024)}`).text(SIZE)).to.have.lengthOf(1024);
     const long = valuesOf(`size=${'1'.repeat(1025)}`);
@@ -55,7 +55,7 @@ describe('renderField', () => {
       .and.to.not.include('must');
     expect(field(`name=a&size=${hostile}`))
       .to.include('aria-invalid="true"')
-      .and.to.include('must be a whole number');
+      .and.to.include('must be a whole number, 0 or more');
     expect(field('')).to.include('A &lt;number&gt;.').and.to.not.include('aria-invalid');
   });
 

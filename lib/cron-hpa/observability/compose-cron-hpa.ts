@@ -11,6 +11,7 @@ import type { DebuggedCronHpas } from './debug-cron-hpas.ts';
 /** Rows of the form; the API takes more. */
 const MAX_JOBS = 10;
 const MIN_ROWS = 2;
+const MORE_JOBS = 'For more jobs, fill in this one and choose Make YAML.';
 
 interface JobFields {
   readonly name: Field;
@@ -79,8 +80,10 @@ export async function composeCronHpa(
   }
   const isValid = object !== undefined && !values.hasProblems;
   const shown = rows.filter((row, index) => index < Math.max(MIN_ROWS, filled.length + 1) || isFilled(row));
+  const last = shown.at(-1) === rows.at(-1) ? undefined : shown.at(-1)?.name;
+  const hinted = (field: Field) => (field === last ? { ...field, hint: MORE_JOBS } : field);
   return {
-    fields: html`${OBJECT_FIELDS.map((field) => renderField(field, values))}${shown.map((row) => Object.values(row).map((field: Field) => renderField(field, values)))}`,
+    fields: html`${OBJECT_FIELDS.map((field) => renderField(field, values))}${shown.map((row) => Object.values(row).map((field: Field) => renderField(hinted(field), values)))}`,
     problems: values.general,
     warnings: [],
     manifest: isValid ? manifest : undefined,

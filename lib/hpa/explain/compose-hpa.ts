@@ -1,3 +1,4 @@
+import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { formatThousandths, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import type { ComposerWork, Composition } from '#lib/ui/composer.ts';
 import { type Field, FormValues, renderField, reportIssues } from '#lib/ui/form.ts';
@@ -26,6 +27,10 @@ const SELECTOR: Field = {
   hint: 'Selects its series.',
 };
 const VALUE: Field = { name: 'value', label: 'Value per replica', placeholder: '30' };
+const QUERY: Field = {
+  ...{ name: 'query', label: 'Prometheus query', placeholder: 'sum(queue_depth)' },
+  hint: 'Makes the annotation by which the autoscaler collects the metric. Leave it empty if another provider serves the metric.',
+};
 const WINDOW: Field = {
   ...{ name: 'window', label: 'Scale-down window, seconds', placeholder: '300' },
   hint: 'How long the replicas remain after the load falls. By default 300.',
@@ -35,7 +40,7 @@ const LOW: Field = {
   hint: 'Only for the chart: 100% is the load that maxReplicas pods serve at the targets of their metrics.',
 };
 const PEAK: Field = { name: 'peak', label: 'Load at the peak, %', placeholder: '90' };
-const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, WINDOW, LOW, PEAK];
+const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, QUERY, WINDOW, LOW, PEAK];
 
 const FIELDS_BY_PATH = {
   'metadata.name': NAME.name,
@@ -90,7 +95,9 @@ export async function composeHpa(
   if (peak > MAX_PEAK) values.report(PEAK.name, `must be at most ${MAX_PEAK}`);
   if (low > peak) values.report(LOW.name, 'must be at most the load at the peak');
   await work.turn();
-  const warnings = values.hasProblems ? [] : compare(manifest, { values, existing });
+  const warnings = values.hasProblems
+    ? []
+    : [...uncollected(values), ...compare(manifest, { values, existing })];
   const isValid = read.success && !values.hasProblems;
   const preview = isValid ? await renderDay(manifest, { low, peak }, work) : undefined;
   return {
@@ -100,6 +107,15 @@ export async function composeHpa(
     manifest: isValid ? manifest : undefined,
     preview,
   };
+}
+
+/** Warns of an external metric without a query. */
+function uncollected(values: FormValues): readonly string[] {
+  const name = values.text(METRIC);
+  if (name === '' || values.text(QUERY) !== '') return [];
+  return [
+    `No annotation collects "${name}": the HPA does not scale by it unless another provider serves the metric. Enter a Prometheus query to collect it.`,
+  ];
 }
 
 /** Reports another HPA of the same target: Kubernetes scales such a target by neither. @returns warnings */
@@ -129,16 +145,19 @@ function readManifest(values: FormValues) {
   if (max === undefined) values.report(MAX.name, 'is missing');
   const [cpu, memory] = [values.whole(CPU), values.whole(MEMORY)];
   const external = externalMetric(values);
+  const annotations = collectorAnnotations(values);
   const parts: readonly { readonly field: string; readonly metric: ComposedMetric }[] = [
     ...(cpu === undefined ? [] : [{ field: CPU.name, metric: resourceMetric('cpu', cpu) }]),
     ...(memory === undefined ? [] : [{ field: MEMORY.name, metric: resourceMetric('memory', memory) }]),
     ...(external ? [{ field: VALUE.name, metric: external }] : []),
   ];
-  if (parts.length === 0) values.report(CPU.name, 'at least one metric is required');
+  const isUnreported = [CPU, MEMORY].every(({ name }) => values.problemOf(name) === undefined);
+  if (parts.length === 0 && isUnreported)
+    values.reportGeneral('Enter at least one of CPU, memory and an external metric');
   const manifest = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
-    metadata,
+    metadata: { ...metadata, ...(annotations && { annotations }) },
     spec: {
       scaleTargetRef: target,
       ...(min !== undefined && { minReplicas: min }),
@@ -162,13 +181,23 @@ function resourceMetric(name: 'cpu' | 'memory', averageUtilization: number): Com
 function externalMetric(values: FormValues): ComposedMetric | undefined {
   const [name, averageValue] = [values.text(METRIC), values.text(VALUE)];
   const matchLabels = readLabels(values);
-  if (name === '' && averageValue === '') return undefined;
+  if (name === '' && averageValue === '' && values.text(QUERY) === '') return undefined;
   if (name === '') values.report(METRIC.name, 'is missing');
   if (RESERVED_NAMES.includes(name)) values.report(METRIC.name, `must not be ${RESERVED_NAMES.join(', ')}`);
   if (averageValue === '') values.report(VALUE.name, 'is missing');
   if (/^-|^[0.]+[a-zA-Z]*$/.test(averageValue)) values.report(VALUE.name, 'must be positive');
   const metric = { name, ...(matchLabels && { selector: { matchLabels } }) };
   return { type: 'External', external: { metric, target: { type: 'AverageValue', averageValue } } };
+}
+
+/** The annotation by which the metrics adapter collects the external metric; `undefined` without a query. */
+function collectorAnnotations(values: FormValues): Readonly<Record<string, string>> | undefined {
+  const [metric, query] = [values.text(METRIC), values.text(QUERY)];
+  if (metric === '' || query === '') return undefined;
+  // The key of an annotation is a DNS name before the slash; other names are in a list.
+  if (isDnsLabel(metric)) return { [`metric-config.external.${metric}.prometheus/query`]: query };
+  const list = [{ type: 'External', metric, collector: 'prometheus', query }];
+  return { 'metric-config/collectors': JSON.stringify(list) };
 }
 
 /** Names that a scenario has other meanings of. */

@@ -197,9 +197,15 @@ export class LoadHistory {
   }
 }
 
-/** Truncates a text, with the number of removed characters. */
-export function shortened(text: string, mostCharacters: number): string {
-  if (text.length <= mostCharacters) return text;
-  const shown = copyString(text.slice(0, mostCharacters).toWellFormed()); // a slice would retain the whole text
-  return `${shown}… and ${text.length - mostCharacters} more characters`;
+/**
+ * Removes the middle of a long text, with the number of removed characters. Most of the rest is its end: an error begins
+ * with what failed, and ends with the cause.
+ */
+export function shortened(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const head = Math.floor(maxCharacters / 3);
+  const tail = maxCharacters - head;
+  const omitted = `… ${text.length - maxCharacters} more characters …`;
+  // a slice would retain the whole text
+  return copyString(`${text.slice(0, head)}${omitted}${text.slice(-tail)}`.toWellFormed());
 }

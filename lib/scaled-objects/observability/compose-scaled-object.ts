@@ -19,7 +19,7 @@ const POLLING: Field = {
 };
 const COOLDOWN: Field = {
   ...{ name: 'cooldown', label: 'cooldownPeriod, seconds', placeholder: '300' },
-  hint: 'How long no trigger must be active before the target is scaled to 0. By default 300.',
+  hint: 'Time without an active trigger until the target is scaled to 0. By default 300.',
 };
 const AUTHENTICATION: Field = {
   ...{ name: 'authentication', label: 'TriggerAuthentication', placeholder: 'queue-login' },
@@ -92,11 +92,11 @@ export async function composeScaledObject(
   };
 }
 
-/** A field for each parameter that the metadata may have, required ones first. */
+/** A field for each parameter that has an effect and that the metadata may have, required ones first. */
 function parameterFields({ parameters }: Trigger): readonly Field[] {
   const entries = Object.entries(parameters.shape) as [string, z.ZodType][];
   const fields = entries
-    .filter(([, type]) => factsOf(type).from.includes('metadata'))
+    .filter(([, type]) => factsOf(type).from.includes('metadata') && !factsOf(type).isUnsupported)
     .map(([name, type]): Field => {
       const { description, default: fallback, from } = factsOf(type);
       const isRequired = from.length === 1 && !type.safeParse(undefined).success;

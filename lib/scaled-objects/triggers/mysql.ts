@@ -33,7 +33,11 @@ const parameters = z.object({
     description: 'The trigger is active above this value.',
     default: '0',
   }),
-  metricName: parameter(text.optional(), { from: METADATA, description: 'Ignored.' }),
+  metricName: parameter(text.optional(), {
+    from: METADATA,
+    description: 'Ignored.',
+    isUnsupported: true,
+  }),
 });
 
 const PORT = '3306';

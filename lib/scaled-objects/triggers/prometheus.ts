@@ -57,10 +57,12 @@ const parameters = z.object({
   awsRegion: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
     description: 'Not supported: requests are not signed for AWS.',
+    isUnsupported: true,
   }),
   identityOwner: parameter(text.optional(), {
     from: METADATA,
     description: 'Ignored: requests are not signed.',
+    isUnsupported: true,
   }),
   ...HTTP_AUTHENTICATION,
 });

@@ -121,6 +121,7 @@ const parameters = z.object({
   workloadIdentityResource: parameter(text.optional(), {
     from: ['authentication'],
     description: 'Not supported: workload identity of a cloud.',
+    isUnsupported: true,
   }),
   ...RABBITMQ_CONNECTION,
 });

@@ -61,7 +61,9 @@ describe('composeCronHpa', () => {
       'size1: is missing',
     ]);
     const two = await problemsOf('name=web&job1=up&schedule1=0+88+*+*+*&size1=x');
-    expect(two.join('\n')).to.match(/^schedule1: Cannot read schedule .*\nsize1: must be a whole number$/);
+    expect(two.join('\n')).to.match(
+      /^schedule1: Cannot read schedule .*\nsize1: must be a whole number, 0 or more$/,
+    );
     expect((await problemsOf(`name=web&${job}&zone1=Mars`)).join()).to.match(
       /^schedule1: time zone &quot;Mars&quot;/,
     );
@@ -78,6 +80,20 @@ describe('composeCronHpa', () => {
     expect((await problemsOf(`name=new&target=web&${job}`, [cronHpa()])).join()).to.match(
       /^CronHorizontalPodAutoscaler "web" also scales Deployment "web"/,
     );
+  });
+
+  it('explains how to enter more jobs beside the last row, unless there are ten', async () => {
+    const hint = 'For more jobs, fill in this one and choose Make YAML.';
+    const hintsOf = async (query: string) => {
+      const fields = (await compose(query)).fields.toString();
+      return [...fields.matchAll(/id="h-(job\d+)" class="hint">([^<]+)</g)].map(([, name, text]) => [
+        name,
+        text,
+      ]);
+    };
+    expect(await hintsOf('')).to.deep.equal([['job2', hint]]);
+    expect(await hintsOf('name=web&job1=a&job2=b')).to.deep.equal([['job3', hint]]);
+    expect(await hintsOf('name=web&job10=z')).to.deep.equal([]);
   });
 
   it('has an empty row behind the filled ones, up to ten', async () => {

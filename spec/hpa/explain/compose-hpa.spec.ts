@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ComparedHpas, composeHpa } from '#lib/hpa/explain/compose-hpa.ts';
+import { readAnnotations } from '#lib/metrics-adapter/read-annotations.ts';
 
 const VALID = 'name=web&max=20&cpu=60';
 
@@ -107,6 +108,34 @@ describe('composeHpa', () => {
     });
   });
 
+  it('makes the annotation that collects the external metric, and warns without one', async () => {
+    const external = 'name=web&max=8&value=30';
+    for (const [name, key] of [
+      ['queue-depth', 'metric-config.external.queue-depth.prometheus/query'],
+      ['queue_depth', 'metric-config/collectors'],
+    ] as const) {
+      const { manifest, warnings } = await compose(`${external}&metric=${name}&query=sum(depth)`);
+      expect(warnings).to.deep.equal([]);
+      const annotations = (manifest as { metadata: { annotations: Record<string, string> } }).metadata
+        .annotations;
+      expect(Object.keys(annotations)).to.deep.equal([key]);
+      const [read] = readAnnotations(annotations);
+      expect(read)
+        .to.have.property('config')
+        .that.includes({ type: 'External', metric: name, collector: 'prometheus' });
+      expect(read)
+        .to.have.nested.property('config.settings')
+        .that.satisfies(
+          (settings: Map<string, { value: string }>) => settings.get('query')?.value === 'sum(depth)',
+        );
+    }
+    const { manifest, warnings } = await compose(`${external}&metric=queue-depth`);
+    expect(warnings).to.deep.equal([
+      'No annotation collects "queue-depth": the HPA does not scale by it unless another provider serves the metric. Enter a Prometheus query to collect it.',
+    ]);
+    expect(manifest).to.have.deep.property('metadata', { name: 'web', namespace: 'default' });
+  });
+
   it('draws a day that follows the load between night and peak', async () => {
     const { preview } = await compose(`${VALID}&min=2&low=10&peak=90`);
     const [, replicas = ''] = /<path class="replicas" d="([^"]*)"/.exec(String(preview)) ?? [];
@@ -151,7 +180,14 @@ describe('composeHpa', () => {
 
   it('reports each problem at its field, by the rules of explain-hpa', async () => {
     expect(await problemsOf('name=&max=&cpu=')).to.deep.equal([
-      ...['name: is missing', 'max: is missing', 'cpu: at least one metric is required'],
+      ...['name: is missing', 'max: is missing'],
+      'Enter at least one of CPU, memory and an external metric',
+    ]);
+    expect(await problemsOf('name=web&max=3&cpu=x')).to.deep.equal([
+      'cpu: must be a whole number, 0 or more',
+    ]);
+    expect(await problemsOf('name=web&max=3&query=up')).to.deep.equal([
+      ...['metric: is missing', 'value: is missing'],
     ]);
     expect(await problemsOf('name=Web_1&max=3&cpu=60&namespace=-a')).to.deep.equal([
       'namespace: must be at most 63 lowercase letters, digits and &quot;-&quot;',

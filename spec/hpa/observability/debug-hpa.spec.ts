@@ -240,6 +240,6 @@ last 1 decisions, latest first, in UTC:
     expect(lineOf(1000))
       .to.match(/x: failed: connection refused$/)
       .and.have.lengthOf(1000);
-    expect(lineOf(1001)).to.match(/x: failed: connection refuse… and 1 more characters$/);
+    expect(lineOf(1001)).to.match(/x… 1 more characters …x+: failed: connection refused$/);
   });
 });

@@ -84,8 +84,11 @@ describe('DecisionLog', () => {
       statusSays: 3,
     });
     expect(latest()).to.deep.equal({ ...decided, desiredReplicas: 3, isScaled: false, agrees: true });
-    reported.decided('shop/web', DECIDED_AT_MS, { error: 'x'.repeat(501) });
-    expect(latest()?.error).to.equal(`${'x'.repeat(500)}… and 1 more characters`);
+    const failure = `Cannot read metric${'x'.repeat(480)}: connection refused`;
+    reported.decided('shop/web', DECIDED_AT_MS, { error: failure });
+    expect(latest()?.error)
+      .to.match(/^Cannot read metricx+… 18 more characters …x+: connection refused$/)
+      .and.have.lengthOf(500 + '… 18 more characters …'.length);
     expect(reported.log.find('shop/web')).to.not.have.property('problem');
     reported.decided('shop/web', DECIDED_AT_MS, { problem: 'odd' });
     expect(reported.log.find('shop/web')).to.have.property('problem', 'odd');

@@ -74,7 +74,7 @@ describe('composeScaledObject', () => {
     );
   });
 
-  it('has a field for each parameter of the metadata of the chosen type, and none for secrets', async () => {
+  it('has a field for each supported parameter of the metadata of the chosen type, and none for secrets', async () => {
     const names = async (query: string) =>
       [...(await compose(query)).fields.toString().matchAll(/name="(p\.[^"]*)"/g)].map(([, name]) => name);
     expect(await names('trigger=cron')).to.have.members([
@@ -86,6 +86,11 @@ describe('composeScaledObject', () => {
     expect(await names('trigger=postgresql'))
       .to.include('p.query')
       .and.to.not.include('p.password');
+    expect(await names('trigger=mysql')).to.not.include('p.metricName');
+    expect(await names('trigger=prometheus'))
+      .to.include('p.namespace')
+      .and.to.not.include.members(['p.awsRegion'])
+      .and.to.not.include.members(['p.identityOwner']);
     expect(await names('trigger=none')).to.deep.equal(await names('trigger=prometheus'));
   });
 

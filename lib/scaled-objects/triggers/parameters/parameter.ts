@@ -14,6 +14,8 @@ interface ParameterFacts {
   readonly aliases?: readonly string[];
   /** Whether to redact its value; by default if the metadata is not a source. */
   readonly isSecret?: boolean;
+  /** Whether it is refused or ignored, so that forms do not offer it. */
+  readonly isUnsupported?: boolean;
   /** Default value in the documentation. */
   readonly default?: string;
 }
