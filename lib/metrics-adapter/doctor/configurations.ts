@@ -10,7 +10,7 @@ import {
 } from './examined-metrics.ts';
 
 const NONE = 'no HPA has a metric that is collected here';
-const NONE_CAN_BE = 'HPAs use metrics that are collected here, but none of them can be collected';
+const NONE_CAN_BE = 'no configuration of a collected metric is valid';
 
 /** Checks the annotations of HPAs that configure how their metrics are collected. */
 export function configurations(examined: ExaminedMetrics): Check {

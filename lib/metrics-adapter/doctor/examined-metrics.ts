@@ -4,7 +4,7 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { nameOfMetric, SCALED_HPAS, type ScaledHpa } from '../collected-metrics.ts';
+import { type HpaMetric, nameOfMetric, SCALED_HPAS, type ScaledHpa } from '../collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
 import type { PlannedCollector, PlanProblem } from '../plans/collected-hpa.ts';
 import { claimMetrics, contestMetrics, MetricClaims } from '../plans/metric-owners.ts';
@@ -34,9 +34,18 @@ export interface ExaminedMetric {
   readonly group: MetricsGroup;
 }
 
-/** Collected metrics, and problems of those that cannot be collected. */
+/** A metric of an HPA that only another provider can serve, if any. */
+export interface UncollectedMetric {
+  readonly hpa: ScaledHpa;
+  readonly metric: HpaMetric;
+  readonly group: MetricsGroup;
+}
+
+/** Collected metrics, the others, and problems of those that cannot be collected. */
 export interface ExaminedPlans {
   readonly metrics: readonly ExaminedMetric[];
+  /** Without metrics in `problems`, and without those of ScaledObjects, which have a doctor of their own. */
+  readonly uncollected: readonly UncollectedMetric[];
   readonly problems: readonly (PlanProblem & { readonly hpa: ScaledHpa })[];
 }
 
@@ -74,6 +83,12 @@ export class ExaminedMetrics {
           .map((one) => ({ hpa, planned: one, group: groupOf(nameOfMetric(one.metric)) }))
           .filter(({ group }) => this.groups.includes(group)),
       ),
+      uncollected: made
+        .flatMap(({ hpa, planned, problems }) =>
+          findUncollected(hpa, planned, problems).map((metric) => ({ hpa, metric })),
+        )
+        .map((one) => ({ ...one, group: groupOf(nameOfMetric(one.metric)) }))
+        .filter(({ group }) => this.groups.includes(group)),
       problems: plans.flatMap(({ hpa, problems }) => problems.map((problem) => ({ hpa, ...problem }))),
     });
   }
@@ -98,6 +113,23 @@ export class ExaminedMetrics {
     }
     return [];
   }
+}
+
+/** Label of the metrics in the HPA of a ScaledObject. */
+const OF_SCALED_OBJECT = 'scaledobject.keda.sh/name';
+
+function findUncollected(
+  { metrics }: ScaledHpa,
+  planned: readonly PlannedCollector[],
+  problems: readonly PlanProblem[],
+): readonly HpaMetric[] {
+  const reported = new Set([
+    ...planned.map(({ metric }) => nameOfMetric(metric)),
+    ...problems.flatMap(({ metric, meant }) => [metric, ...(meant?.split(', ') ?? [])]),
+  ]);
+  return metrics.filter(
+    (metric) => !reported.has(nameOfMetric(metric)) && !Object.hasOwn(metric.matchLabels, OF_SCALED_OBJECT),
+  );
 }
 
 /** A metric in findings. */
@@ -164,7 +196,7 @@ export const METRICS_DIAGNOSES = {
   'prometheus-server-missing': {
     title: 'No Prometheus server is configured for a metric of an HPA',
     remedy:
-      'Set --prometheus-server of the autoscaler, for all HPAs, or the annotation that the finding names, for HPA NAME only: `kubectl -n NAMESPACE edit hpa NAME`.',
+      'Set --prometheus-server of the autoscaler, for all HPAs, or the setting that the finding names, for HPA NAME only: `kubectl -n NAMESPACE edit hpa NAME`.',
   },
   'metric-misnamed': {
     title: 'The annotations and the spec of an HPA name different metrics',
@@ -187,9 +219,9 @@ export const METRICS_DIAGNOSES = {
       'Choose one provider of GROUP: to use the autoscaler, apply the component COMPONENT; to use SERVICE, set --enable-FLAG-metrics-api=false and remove the annotations metric-config.',
   },
   'metric-source-silent': {
-    title: 'The source of a metric returns no result',
+    title: 'The query of a metric fails',
     remedy:
-      'Run the query of the finding by hand, from a pod in the namespace of the autoscaler. The address or the credentials may be wrong, --allowed-hosts may not include the host, or the query may have no result.',
+      'Run the query of the finding by hand, from a pod in the namespace of the autoscaler. If the source cannot be reached, check its address, the credentials and --allowed-hosts; if it returns no result, check the query.',
   },
   'metric-not-served': {
     title: 'A metric with a value is not served',

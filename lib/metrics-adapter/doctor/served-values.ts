@@ -3,6 +3,7 @@ import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { nameOfMetric } from '../collected-metrics.ts';
 import {
   type ExaminedMetric,
   type ExaminedMetrics,
@@ -10,33 +11,46 @@ import {
   isDiscovered,
   respondingVersion,
   subjectOf,
+  subjectOfHpa,
+  type UncollectedMetric,
 } from './examined-metrics.ts';
 
 const AT_ONCE = 16;
 /** Bounds the examination: of more metrics, the first are requested. */
 const MAX_METRICS = 500;
 
-/** Checks that the HPA controller gets the metrics, with the same requests: through the API server. */
+/**
+ * Checks that the HPA controller gets the metrics, with the same requests: through the API server. Of metrics that are
+ * not collected here, only those without a value are reported.
+ */
 export function servedValues(examined: ExaminedMetrics): Check {
   return {
     name: 'metrics-served',
     title: 'Values of collected metrics',
 
     async run(context) {
-      return await examined.withPlans(context, async ({ metrics }) => {
+      return await examined.withPlans(context, async ({ metrics, uncollected }) => {
         const found: Finding[] = [];
         const semaphore = new Semaphore(AT_ONCE);
         for (const group of examined.groups) {
           const all = metrics.filter((one) => one.group === group);
-          const responding = all.length === 0 ? undefined : await respondingVersion(context, group);
-          // Where nothing responds, or another provider does, the APIService's finding covers all.
-          if (!responding || !all.some((one) => isDiscovered(one, responding.names))) continue;
-          const requested = all.slice(0, MAX_METRICS).map(async (one) => {
+          const others = uncollected.filter((one) => one.group === group);
+          const isUsed = all.length + others.length > 0;
+          const responding = isUsed ? await respondingVersion(context, group) : undefined;
+          if (!responding) continue; // the APIService's finding covers all
+          const { version, names } = responding;
+          const isCollectedHere = all.some((one) => isDiscovered(one, names));
+          const own = isCollectedHere ? all : []; // of another provider, the APIService's finding covers all
+          const requested = own.slice(0, MAX_METRICS).map(async (one) => {
             using _permit = await semaphore.acquire(context.signal);
             const isSilent = examined.silentQueries.has(one.planned.query.key);
-            return await examineMetric(context, one, { version: responding.version, isSilent });
+            return [await examineMetric(context, one, { version, isSilent })];
           });
-          found.push(...(await Promise.all(requested)));
+          const requestedOthers = others.slice(0, MAX_METRICS).map(async (one) => {
+            using _permit = await semaphore.acquire(context.signal);
+            return await examineUncollected(context, one, version);
+          });
+          found.push(...(await Promise.all([...requested, ...requestedOthers])).flat());
         }
         return found.length > 0 ? found : [note('values', 'no collected metric to request')];
       });
@@ -50,12 +64,12 @@ async function examineMetric(
   { version, isSilent }: { readonly version: string; readonly isSilent: boolean },
 ): Promise<Finding> {
   const { namespace, name } = one.hpa;
-  // Where the source returns no result, its finding covers this one.
+  // Where the query fails, its finding covers this one.
   const absent = (seen: string) =>
     isSilent
-      ? note(subjectOf(one), 'not served, since its source returns no result')
+      ? note(subjectOf(one), 'not served, since its query fails')
       : failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
-  const path = await pathOf(context, one, version);
+  const path = await pathOf(context, { ...one, metric: one.planned.metric }, version);
   if (path === undefined) return note(subjectOf(one), 'the API server does not serve the kind of its object');
   try {
     const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
@@ -68,10 +82,33 @@ async function examineMetric(
   }
 }
 
+/** Reports a metric that neither the autoscaler nor another provider serves; of a served one, nothing. */
+async function examineUncollected(
+  context: ClusterContext,
+  one: UncollectedMetric,
+  version: string,
+): Promise<readonly Finding[]> {
+  const path = await pathOf(context, one, version);
+  const lacking = (why: string) => [
+    note(
+      `${subjectOfHpa(one.hpa)} ${nameOfMetric(one.metric)}`,
+      `no annotation of the HPA configures how it is collected, and ${why}`,
+    ),
+  ];
+  if (path === undefined) return lacking('the API server does not serve the kind of its object');
+  try {
+    const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
+    return Array.isArray(items) && items.length > 0 ? [] : lacking('the API returns no value');
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return lacking(`the API returns no value: ${error.message}`);
+  }
+}
+
 /** Path of the HPA controller's request; of pods, for all of the namespace. */
 async function pathOf(
   { mapper, signal }: ClusterContext,
-  { hpa: { namespace }, planned: { metric }, group }: ExaminedMetric,
+  { hpa: { namespace }, metric, group }: UncollectedMetric,
   version: string,
 ): Promise<string | undefined> {
   const base = `/apis/${group}/${version}`;

@@ -17,6 +17,13 @@ const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
 const BOTH = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'] as const;
 const RESULT = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}';
 
+const OF_SOMEBODY_ELSE =
+  'Cannot get /apis/external.metrics.k8s.io/v1beta1/namespaces/default/of-somebody-else: the server could not find the metric of-somebody-else for namespaces (status 404)';
+
+/** The note about a metric that nothing serves. */
+const lacking = (error: string) =>
+  `no annotation of the HPA configures how it is collected, and the API returns no value: ${error}`;
+
 describe('metricsAdapterDoctor', () => {
   it('checks each metric from its configuration and source to the API', async () => {
     await using system = await start();
@@ -34,6 +41,7 @@ describe('metricsAdapterDoctor', () => {
       ['ok', 'hpa default/web Object/rate', 'rate of Prometheus at HOST: 1 value'],
       ['ok', 'hpa default/web Object/rate', 'served: 1500m'],
       ['ok', 'hpa default/web External/queue', 'served: 1500m'],
+      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_SOMEBODY_ELSE)],
     ]);
     expect(findings).to.deep.include.members([
       {
@@ -107,7 +115,7 @@ describe('metricsAdapterDoctor', () => {
       ({ subject }) => subject === 'metrics' || subject.endsWith('metrics.k8s.io'),
     );
     expect(notes.map(({ subject, seen }) => [subject, seen])).to.deep.equal([
-      ['metrics', 'HPAs use metrics that are collected here, but none of them can be collected'],
+      ['metrics', 'no configuration of a collected metric is valid'],
       ['custom.metrics.k8s.io', 'no HPA uses it for collected metrics'],
       [
         'external.metrics.k8s.io',
@@ -175,7 +183,7 @@ describe('metricsAdapterDoctor', () => {
       .which.includes('to use kube-system/metrics, set --enable-external-metrics-api=false');
   });
 
-  it('reports sources without a result, and their metrics', async () => {
+  it('reports queries without a result, and their metrics', async () => {
     await using system = await start();
     await system.apply();
     await system.run();
@@ -196,10 +204,29 @@ describe('metricsAdapterDoctor', () => {
     await system.register(BOTH);
     const { diagnoses, findings } = await system.examine();
     expect(diagnoses).to.deep.equal(['metric-source-silent', 'metric-source-silent']);
-    const notes = findings.filter(({ seen }) => seen === 'not served, since its source returns no result');
+    const notes = findings.filter(({ seen }) => seen === 'not served, since its query fails');
     expect(notes.map(({ status, subject }) => [status, subject])).to.deep.equal([
       ['note', 'hpa default/web Object/rate'],
       ['note', 'hpa default/web External/queue'],
+    ]);
+  });
+
+  it('notes a metric that nothing collects and the API does not have', async () => {
+    await using system = await start();
+    await system.apply({}, [podsMetric('rps')]);
+    await system.run();
+    await system.register(BOTH);
+    const { isSound, findings } = await system.examine();
+    expect(isSound, JSON.stringify(findings)).to.equal(true);
+    const notes = findings.filter(({ seen }) => seen.startsWith('no annotation of the HPA'));
+    expect(notes.map(({ status, subject, seen }) => [status, subject, seen])).to.deep.equal([
+      [
+        ...['note', 'hpa default/web Pods/rps'],
+        lacking(
+          'Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/pods/*/rps: the server could not find the metric rps for pods (status 404)',
+        ),
+      ],
+      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_SOMEBODY_ELSE)],
     ]);
   });
 
