@@ -132,6 +132,9 @@ export type ControllerName = keyof typeof CONTROLLERS;
 
 export const CONTROLLER_NAMES = Object.keys(CONTROLLERS) as readonly ControllerName[];
 
+/** The controllers that `*` includes. */
+export const DEFAULT_CONTROLLERS = CONTROLLER_NAMES.filter((name) => CONTROLLERS[name].isOnByDefault);
+
 /**
  * The subsystems of the autoscaler, in the order of their views on the page. docs/contributing/add-a-part.md lists
  * what a new one needs beside an entry here.
@@ -160,7 +163,7 @@ export function selectControllers(list: readonly string[]): ReadonlySet<Controll
   return new Set(
     CONTROLLER_NAMES.filter((name) => {
       const first = list.find((entry) => entry === name || entry === `-${name}`);
-      return first === undefined ? list.includes('*') && CONTROLLERS[name].isOnByDefault : first === name;
+      return first === undefined ? list.includes('*') && DEFAULT_CONTROLLERS.includes(name) : first === name;
     }),
   );
 }

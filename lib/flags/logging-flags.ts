@@ -8,7 +8,7 @@ export const loggingFlags = {
   verbosity: flag('v', integer, {
     shorthand: 'v',
     default: 0,
-    description: 'Log verbosity, 0 to 10; 0 logs only what an operator may act on.',
+    description: 'Log verbosity: 0 logs only what an operator may act on; 10 and above log everything.',
     validate: notNegative,
   }),
 };

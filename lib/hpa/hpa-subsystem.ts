@@ -167,7 +167,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
     controller,
     async lead(signal) {
       const { workQueues, options } = environment;
-      if (!options.isDryRun) logger.info(TELL_THE_OTHER, { condition: 'ControlledElsewhere' });
+      if (!options.isDryRun) logger.info(DISABLE_OTHER, { condition: 'ControlledElsewhere' });
       await using led = await controller(signal);
       await runController(led, { clock, logger, signal, workers: WORKERS, series: workQueues, queue: RETRY });
     },
@@ -175,8 +175,8 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   };
 }
 
-const TELL_THE_OTHER =
-  'Managing HorizontalPodAutoscalers: disable the HPA controller of kube-controller-manager with ' +
+const DISABLE_OTHER =
+  'If kube-controller-manager still runs its HPA controller, disable it: ' +
   '--controllers=*,-horizontal-pod-autoscaler-controller (before 1.28 -horizontalpodautoscaling); HPAs whose status another controller writes are not scaled';
 
 /** The objects whose pins apply to an HPA: its target and the HPA itself. */

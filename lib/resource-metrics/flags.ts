@@ -149,7 +149,7 @@ function selectorError(selector: string): string | undefined {
     parseLabelSelector(selector);
     return undefined;
   } catch (error) {
-    if (error instanceof SelectorError) return error.message;
+    if (error instanceof SelectorError) return `must be a label selector: ${error.message}`;
     throw error;
   }
 }

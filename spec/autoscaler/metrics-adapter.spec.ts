@@ -148,7 +148,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     expect(shop.requests[0]?.headers.authorization).to.match(/^Basic /);
     const isRefused = async () =>
       ((await system.get('/debug/metrics')).collected ?? []).some(({ error = '' }) =>
-        error.endsWith('which --allowed-hosts must list as an address or range'),
+        error.endsWith('is refused unless --allowed-hosts lists it or its range'),
       );
     await system.passes(isRefused);
     expect(JSON.stringify(await system.get('/debug/metrics'))).not.to.include('secret');

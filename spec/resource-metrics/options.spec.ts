@@ -286,7 +286,7 @@ describe('parseOptions', () => {
     ],
     [
       ['--node-selector=a==='],
-      'Invalid value "a===" for --node-selector: unable to parse requirement: found \'=\', expected: identifier',
+      'Invalid value "a===" for --node-selector: must be a label selector: unable to parse requirement: found \'=\', expected: identifier',
     ],
     [['-v=-1'], 'Invalid value "-1" for -v: must not be negative'],
     [

@@ -344,7 +344,10 @@ export async function listen(server: NetServer, { bindAddress, port }: ListenAdd
   } catch (error) {
     const isWithoutIpv6 = ANY_ADDRESS.includes(bindAddress) && WITHOUT_IPV6.includes(codeOf(error) ?? '');
     if (isWithoutIpv6) return await listenAt(server, '0.0.0.0', port);
-    throw new Error(`Cannot listen on ${bindAddress}:${port}: ${reasonOf(error)}`, { cause: error });
+    const message = `Cannot listen on ${bindAddress}:${port}`;
+    const reason = getOwn(REASONS, codeOf(error) ?? '');
+    if (reason !== undefined) throw new Error(`${message}: ${reason}`); // the error would repeat the address
+    throw new Error(`${message}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -363,7 +366,3 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'address not available on this machine',
   EACCES: 'permission denied',
 };
-
-function reasonOf(error: unknown): string {
-  return getOwn(REASONS, codeOf(error) ?? '') ?? messageOf(error);
-}

@@ -27,6 +27,7 @@ import { type LoggingOptions, loggingFlags } from '#lib/flags/logging-flags.ts';
 import { FlagError, type ParsedFlags, parseFlags } from '#lib/flags/parse-flags.ts';
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { WebhookOptions } from '#lib/scaled-objects/scaled-objects-options.ts';
+import { formatDuration } from '#lib/time/duration.ts';
 import { type ControllerName, type SubsystemOptions, selectControllers } from '../subsystems.ts';
 import { generalFlags } from './general-flags.ts';
 import { hpaFlags, hpaOptionsOf } from './hpa-flags.ts';
@@ -198,7 +199,7 @@ export function parseAutoscalerOptions(
   }
   if (/^[^-]/.test(command))
     throw new FlagError(
-      `unknown command autoscaler ${JSON.stringify(command.slice(0, 100))}: must be doctor, explain-hpa, or none to run it`,
+      `Unknown command ${JSON.stringify(command.slice(0, 100))}: must be doctor or explain-hpa`,
     );
   const parsed = parseFlags(FLAGS, argv);
   return (
@@ -256,10 +257,12 @@ function refuseContradictions(values: FlagValues<typeof FLAGS>): void {
     throw new FlagError('--tls-cert-file and --tls-private-key-file must be set together');
   if (!leaderElect) return;
   if (leaseDurationMs <= renewDeadlineMs)
-    throw new FlagError('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline');
+    throw new FlagError(
+      `--leader-elect-lease-duration=${formatDuration(leaseDurationMs)} must be longer than --leader-elect-renew-deadline=${formatDuration(renewDeadlineMs)}`,
+    );
   if (renewDeadlineMs <= retryPeriodMs * RETRY_JITTER)
     throw new FlagError(
-      '--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period',
+      `--leader-elect-renew-deadline=${formatDuration(renewDeadlineMs)} must be longer than ${RETRY_JITTER} times --leader-elect-retry-period=${formatDuration(retryPeriodMs)}`,
     );
 }
 
@@ -327,6 +330,6 @@ function notEmpty(value: string): string | undefined {
 }
 
 function ignored(kind: FlagKind<unknown>, names: readonly string[]): FlagSet {
-  const facts = { default: undefined, description: '', ignoredBecause: 'no meaning in this program' };
+  const facts = { default: undefined, description: '', ignoredBecause: 'not applicable to this program' };
   return Object.fromEntries(names.map((name) => [name, flag(name, kind, facts)]));
 }

@@ -1,6 +1,6 @@
 import { boolean, decimal, flag, integer, positive, text, texts } from '#lib/flags/flag.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
-import { CONTROLLER_NAMES, selectControllers } from '../subsystems.ts';
+import { CONTROLLER_NAMES, DEFAULT_CONTROLLERS, selectControllers } from '../subsystems.ts';
 
 export const generalFlags = {
   kubeconfig: flag('kubeconfig', text, {
@@ -9,7 +9,7 @@ export const generalFlags = {
   }),
   controllers: flag('controllers', texts, {
     default: ['*'],
-    description: `Controllers to run: ${CONTROLLER_NAMES.join(', ')}. * enables all that are on by default, NAME enables one, and -NAME disables one. A controller waits until the API server serves its kind.`,
+    description: `Controllers to run: ${CONTROLLER_NAMES.join(', ')}. * enables ${DEFAULT_CONTROLLERS.join(' and ')}, NAME enables one, and -NAME disables one. A controller waits until the API server serves its kind.`,
     validate: (list) => {
       const selected = selectControllers(list);
       return typeof selected === 'string' ? selected : undefined;

@@ -105,7 +105,7 @@ export function tlsFolders(
   if (stray === undefined) return folders;
   const names = known.join(', ') || 'none';
   throw new FlagError(
-    `--source-tls must name a source that another flag configures (${names}), not ${JSON.stringify(stray)}`,
+    `--source-tls: no flag configures a source ${JSON.stringify(stray)}; configured are: ${names}`,
   );
 }
 

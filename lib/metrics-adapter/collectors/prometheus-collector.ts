@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HttpClients } from '#lib/sources/http/http-clients.ts';
 import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
-import { CONFIG_PREFIX, nameOfMetric } from '../collected-metrics.ts';
+import { CONFIG_PREFIX, LIST_KEY, nameOfMetric } from '../collected-metrics.ts';
 import {
   type CollectorRequest,
   type MetricCollector,
@@ -70,7 +70,7 @@ function queryIn({ values, place, all }: Settings, { metric, config }: Collector
 
 function serverOf(
   { values, place }: Settings,
-  { metric: { type, name } }: CollectorRequest,
+  { metric: { type, name }, config }: CollectorRequest,
   { server, additionalServers, clients }: PrometheusCollectorOptions,
 ): PrometheusServer {
   const { 'prometheus-server': own, 'prometheus-server-alias': alias } = values;
@@ -90,8 +90,11 @@ function serverOf(
     );
   }
   if (server) return server;
-  const key = `${CONFIG_PREFIX}${type.toLowerCase()}.${name}.prometheus/prometheus-server`;
+  const settings = [...(config?.settings.values() ?? [])];
+  const setting = settings.some(({ place }) => place.startsWith(`Annotation ${LIST_KEY},`))
+    ? `prometheus-server of its entry in ${LIST_KEY}`
+    : `the annotation ${CONFIG_PREFIX}${type.toLowerCase()}.${name}.prometheus/prometheus-server`;
   throw new NoPrometheusServer(
-    `No Prometheus server to query: neither the flag --prometheus-server nor the annotation ${key} is set`,
+    `No Prometheus server to query: neither the flag --prometheus-server nor ${setting} is set`,
   );
 }

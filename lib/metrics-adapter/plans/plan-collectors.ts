@@ -227,24 +227,24 @@ function chooseCollector(
   const label = metric.type === 'External' ? metric.matchLabels.type : undefined;
   if (label !== undefined) {
     const labelled = byName(label) ?? (config && byLegacyMetric(label));
-    return labelled ?? (config && unknown(`Label type of the metric's selector`, label, ofType, metric));
+    return labelled ?? (config && unknown(label, 'in the label type of', ofType, metric));
   }
   const claimed = ofType.find(({ claims }) => claims?.(metric)) ?? byLegacyMetric(metric.name);
   if (!config) return claimed;
-  const place = `The collector of annotations of ${nameOfMetric(metric)}`;
-  return byName(config.collector) ?? claimed ?? unknown(place, config.collector, ofType, metric);
+  return byName(config.collector) ?? claimed ?? unknown(config.collector, 'for', ofType, metric);
 }
 
+/** @param place of the name, before the name of the metric */
 function unknown(
-  place: string,
   name: string,
+  place: string,
   known: readonly MetricCollector[],
-  { type }: CollectorRequest['metric'],
+  metric: CollectorRequest['metric'],
 ): Error {
-  const flags = type === 'External' ? NEEDED_FLAGS.get(name) : undefined;
-  if (flags) return new UnknownCollector(`${place} is ${name}, which requires ${flags}`);
-  const names = known.map((collector) => collector.name).join(', ');
-  return new UnknownCollector(
-    `${place} must be a collector of metrics of type ${type} (${names}), not ${JSON.stringify(name)}`,
-  );
+  const flags = metric.type === 'External' ? NEEDED_FLAGS.get(name) : undefined;
+  const where = `${place} ${nameOfMetric(metric)}`;
+  if (flags) return new UnknownCollector(`Collector ${name} ${where} requires ${flags}`);
+  const names = known.map((collector) => collector.name);
+  const rule = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${names.at(-1)}` : names.join('');
+  return new UnknownCollector(`Unknown collector ${JSON.stringify(name)} ${where}: must be ${rule}`);
 }

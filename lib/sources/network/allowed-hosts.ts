@@ -11,8 +11,6 @@ import {
 /** A DNS name, or `*.` and a suffix. */
 const NAME = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/;
 
-const FORBIDDEN_RULE =
-  'it resolves to a loopback, link-local, multicast or metadata address, which --allowed-hosts must list as an address or range';
 const NAMES_RULE = '--allowed-hosts lists neither its name nor its address';
 
 /**
@@ -59,8 +57,14 @@ export class AllowedHosts {
   /** Creates the error of a host without allowed addresses; names the flag and the rule. */
   refusal(host: string, addresses: readonly string[]): Error {
     const dialled = addresses.map(parseIpAddress).filter((address) => address !== undefined);
-    const isForbiddenEverywhere = dialled.length > 0 && dialled.every(isForbidden);
-    return new Error(`${host} is not allowed: ${isForbiddenEverywhere ? FORBIDDEN_RULE : NAMES_RULE}`);
+    const forbidden = dialled.map(findForbidden).filter((range) => range !== undefined);
+    const [first] = forbidden.length === dialled.length ? forbidden : [];
+    if (!first) return new Error(`${host} is not allowed: ${NAMES_RULE}`);
+    const kind = first.what.replace(/[;,:(].*$/, '').trim();
+    const subject = parseIpAddress(host) ? 'the address' : 'its address';
+    return new Error(
+      `${host} is not allowed: ${subject} (${kind}) is refused unless --allowed-hosts lists it or its range`,
+    );
   }
 
   /** An IPv6 address is also listed if all IPv4 addresses that it embeds are; the network decides which one is used. */
@@ -188,7 +192,8 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
   { range: 'fd00:c1::a9fe:a9fe', what: 'metadata of Oracle Cloud', source: 'Oracle Cloud, Compute' },
 ];
 
-const FORBIDDEN: readonly AddressRange[] = FORBIDDEN_RANGES.map(({ range }) => parseKnownRange(range));
+const FORBIDDEN: readonly { readonly range: AddressRange; readonly entry: ForbiddenRange }[] =
+  FORBIDDEN_RANGES.map((entry) => ({ range: parseKnownRange(entry.range), entry }));
 
 /** IPv6 ranges that embed IPv4 addresses, and how to extract these. */
 const EMBEDDINGS: readonly {
@@ -210,9 +215,14 @@ const EMBEDDINGS: readonly {
 
 /** Whether an address is allowed only if an administrator lists it. */
 function isForbidden(address: IpAddress): boolean {
-  return [address, ...findEmbedded(address)].some((form) =>
-    FORBIDDEN.some((range) => isInRange(form, range)),
-  );
+  return findForbidden(address) !== undefined;
+}
+
+/** Returns the forbidden range that contains an address, or else an IPv4 address that it embeds. */
+function findForbidden(address: IpAddress): ForbiddenRange | undefined {
+  const forms = [address, ...findEmbedded(address)];
+  const found = forms.map((form) => FORBIDDEN.find(({ range }) => isInRange(form, range)));
+  return found.find((one) => one !== undefined)?.entry;
 }
 
 /** Returns the IPv4 addresses that an IPv6 address embeds. */

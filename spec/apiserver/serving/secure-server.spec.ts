@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { listen } from '#lib/apiserver/serving/secure-server.ts';
+import { describeError } from '#lib/telemetry/error-text.ts';
 import { requestHttp1, requestHttp2 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -68,11 +69,11 @@ describe('listen', () => {
     );
   });
 
-  it('throws with the address and the reason', async () => {
+  it('throws with the address and the reason, each once', async () => {
     await using first = disposable();
     const { port } = await listen(first.server, { bindAddress: '127.0.0.1', port: 0 });
     const messageOf = (bindAddress: string, at: number) =>
-      listen(createServer(), { bindAddress, port: at }).catch((error: Error) => error.message);
+      listen(createServer(), { bindAddress, port: at }).catch(describeError);
     expect(await messageOf('127.0.0.1', port)).to.equal(
       `Cannot listen on 127.0.0.1:${port}: address already in use`,
     );

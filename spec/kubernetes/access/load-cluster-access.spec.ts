@@ -518,7 +518,10 @@ describe('loadClusterAccess', () => {
 
     it('refuses one that cannot be read or is no mapping', async () => {
       const read = (path: string) => loadClusterAccess({ kubeconfig: path, clock, logger });
-      await expectFailure(read('/nowhere/at/all'), /^Cannot use kubeconfig \/nowhere\/at\/all: ENOENT/);
+      await expectFailure(
+        read('/nowhere/at/all'),
+        /^Cannot use kubeconfig \/nowhere\/at\/all: no such file$/,
+      );
       await expectFailure(read(await directory.write('empty', '')), /empty: not a YAML mapping$/);
       await expectFailure(read(await directory.write('text', 'text')), /text: not a YAML mapping$/);
     });

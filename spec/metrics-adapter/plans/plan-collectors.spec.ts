@@ -167,6 +167,17 @@ describe('planCollectors', () => {
     );
   });
 
+  it('names the flag and the list for a missing server of a metric of the list', () => {
+    const collector = prometheusCollector({ ...PROMETHEUS, server: undefined });
+    const list = '[{type: External, metric: queue_depth, collector: prometheus, query: up}]';
+    const annotations = { 'metric-config/collectors': list };
+    const hpa = readScaledHpa(readHpaObject({ annotations, metrics: [externalMetric('queue_depth')] }));
+    if (!hpa) throw new Error('it is an HPA');
+    expect(planCollectors(hpa, [collector]).problems[0]?.error.message).to.equal(
+      'No Prometheus server to query: neither the flag --prometheus-server nor prometheus-server of its entry in metric-config/collectors is set',
+    );
+  });
+
   it('notes that per-replica means nothing to an External metric, and that "false" divides an Object metric, too', () => {
     const { planned } = plan({
       annotations: {
@@ -216,7 +227,24 @@ describe('planCollectors', () => {
       metrics: [externalMetric('a')],
     });
     expect(problems[0]?.error.message).to.equal(
-      'The collector of annotations of External/a must be a collector of metrics of type External (prometheus), not "prometeus"',
+      'Unknown collector "prometeus" for External/a: must be prometheus',
+    );
+  });
+
+  it('lists the collectors that a misspelt label type may name', () => {
+    const hpa = readScaledHpa(
+      readHpaObject({
+        annotations: { 'metric-config.external.a.prometheus/query': 'up' },
+        metrics: [externalMetric('a', { type: 'prometeus' })],
+      }),
+    );
+    if (!hpa) throw new Error('it is an HPA');
+    const collectors = [
+      prometheusCollector(PROMETHEUS),
+      { ...prometheusCollector(PROMETHEUS), name: 'other' },
+    ];
+    expect(planCollectors(hpa, collectors).problems[0]?.error.message).to.equal(
+      'Unknown collector "prometeus" in the label type of External/a: must be prometheus or other',
     );
   });
 
@@ -231,9 +259,7 @@ describe('planCollectors', () => {
         annotations: { [`metric-config.external.a.${collector}/interval`]: '30s' },
         metrics: [externalMetric('a')],
       });
-      expect(problems[0]?.error.message).to.equal(
-        `The collector of annotations of External/a is ${collector}, which requires ${flags}`,
-      );
+      expect(problems[0]?.error.message).to.equal(`Collector ${collector} for External/a requires ${flags}`);
     });
 
   it('refuses two configurations of one metric', () => {

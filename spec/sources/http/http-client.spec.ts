@@ -95,7 +95,7 @@ describe('HttpClient', () => {
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');
     addresses = ['127.0.0.2'];
     expect(await errorOf(client.read({ url }, FOREVER))).to.equal(
-      `Cannot query metrics.example:${server.port}: metrics.example is not allowed: it resolves to a loopback, link-local, multicast or metadata address, which --allowed-hosts must list as an address or range`,
+      `Cannot query metrics.example:${server.port}: metrics.example is not allowed: its address (loopback) is refused unless --allowed-hosts lists it or its range`,
     );
     addresses = [...addresses, '127.0.0.1'];
     expect(String(await client.read({ url }, FOREVER))).to.equal('x');

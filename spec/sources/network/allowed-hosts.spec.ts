@@ -79,11 +79,21 @@ describe('AllowedHosts', () => {
 
   it('reports the flag that would allow a host, and the rule that forbids it', () => {
     const forbidden =
-      /^a\.example is not allowed: it resolves to a loopback, .* which --allowed-hosts must list/;
+      /^a\.example is not allowed: its address \([^()]+\) is refused unless --allowed-hosts lists it or its range$/;
     const other = 'a.example is not allowed: --allowed-hosts lists neither its name nor its address';
     for (const address of FORBIDDEN)
       expect(new AllowedHosts([]).refusal('a.example', [address]).message).to.match(forbidden);
+    for (const [address, kind] of [
+      [METADATA, 'link-local'],
+      ['::1', 'loopback'],
+      ['::ffff:127.0.0.1', 'loopback'],
+      ['168.63.129.16', 'host agent and DNS of Azure'],
+    ] as const)
+      expect(new AllowedHosts([]).refusal(address, [address]).message).to.equal(
+        `${address} is not allowed: the address (${kind}) is refused unless --allowed-hosts lists it or its range`,
+      );
     const hosts = new AllowedHosts(['b.example']);
+    expect(hosts.refusal('a.example', []).message).to.equal(other);
     expect(hosts.refusal('a.example', ['10.0.0.1']).message).to.equal(other);
     expect(hosts.refusal('a.example', ['10.0.0.1', '127.0.0.1']).message).to.equal(other);
   });
@@ -159,7 +169,9 @@ describe('createAllowedLookup', () => {
   it('reports a name that resolves to nothing else, and the error of the lookup', async () => {
     for (const all of [true, false]) {
       const [refusal] = await found([METADATA], { all });
-      expect(String(refusal)).to.match(/^Error: metrics\.example is not allowed: it resolves to a loopback/);
+      expect(String(refusal)).to.match(
+        /^Error: metrics\.example is not allowed: its address \(link-local\) is refused/,
+      );
       const failure = new Error('no such host');
       const [error] = await lookUp({ all }, async () => {
         throw failure;
