@@ -15,7 +15,7 @@ describe('docs/tasks/scale-by-queue.md', () => {
     });
     await using cluster = await startScaledObjectsCluster();
     await cluster.deployment('worker', 0);
-    const here = text.replace('http://orders', `http://127.0.0.1:${orders.port}`);
+    const here = text.replace('http://orders.default:8080', `http://127.0.0.1:${orders.port}`);
     await cluster.create(PATHS.scaledObjects, parse(here));
     await cluster.lead();
     await cluster.holds(async () => (await cluster.condition('worker', 'Ready')).startsWith('True'));
