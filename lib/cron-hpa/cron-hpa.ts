@@ -206,7 +206,7 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
   };
 }
 
-const TOO_LARGE = `spec has more than ${MAX_BYTES / 1024} KiB`;
+const TOO_LARGE = `spec has more than ${MAX_BYTES / 1024} KiB or too many values`;
 
 /** Whether a value is cached. A schema would list each of a million wrong fields, which takes seconds. */
 function isBounded(value: unknown): boolean {
