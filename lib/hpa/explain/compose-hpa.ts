@@ -123,7 +123,9 @@ function compare(
   { metadata, spec: { scaleTargetRef: target } }: ReturnType<typeof readManifest>['manifest'],
   { values, existing }: { readonly values: FormValues; readonly existing: ComparedHpas | undefined },
 ): readonly string[] {
-  if (!existing?.isSynced) return ['Other HPAs of the namespace are not listed yet, and were not compared.'];
+  if (!existing)
+    return ['Other HPAs of the namespace were not compared: the controller hpa does not run here.'];
+  if (!existing.isSynced) return ['Other HPAs of the namespace are not listed yet, and were not compared.'];
   const warnings: string[] = [];
   for (const { metadata: other, spec } of existing.values()) {
     if (other.namespace !== metadata.namespace) continue;

@@ -65,17 +65,22 @@ describe('composeHpa', () => {
     expect(elsewhere.problems).to.deep.equal([]);
   });
 
-  it('warns that an HPA of the same name exists, and that HPAs are not listed yet', async () => {
+  it('warns that an HPA of the same name exists, and that HPAs were not compared', async () => {
     const existing = await compose(VALID, hpasOf({ name: 'web', target: 'web' }));
     expect(existing.problems).to.deep.equal([]);
     expect(existing.warnings).to.deep.equal([
       'HorizontalPodAutoscaler "web" exists; applying this YAML changes it.',
     ]);
-    for (const unlisted of [undefined, { ...hpasOf(), isSynced: false }]) {
-      const { warnings, manifest } = await composeHpa(new URLSearchParams(VALID), workOf(), unlisted);
-      expect(warnings).to.deep.equal([
+    const uncompared: readonly (readonly [ComparedHpas | undefined, string])[] = [
+      [undefined, 'Other HPAs of the namespace were not compared: the controller hpa does not run here.'],
+      [
+        { ...hpasOf(), isSynced: false },
         'Other HPAs of the namespace are not listed yet, and were not compared.',
-      ]);
+      ],
+    ];
+    for (const [others, warning] of uncompared) {
+      const { warnings, manifest } = await composeHpa(new URLSearchParams(VALID), workOf(), others);
+      expect(warnings).to.deep.equal([warning]);
       expect(manifest).not.to.equal(undefined);
     }
   });
