@@ -49,12 +49,7 @@ export function formatSeriesTable(exposition: string): string {
       const named = all.map((label) => `\`${label}\``).join(' ');
       return `| \`${name}\` | ${type} | ${named} | ${help.replaceAll('|', '\\|')} |`;
     });
-  return [
-    '| series | type | labels | what it counts |',
-    '| --- | --- | --- | --- |',
-    ...rows.sort(),
-    '',
-  ].join('\n');
+  return ['| series | type | labels | meaning |', '| --- | --- | --- | --- |', ...rows.sort(), ''].join('\n');
 }
 
 function readFamilies(exposition: string): readonly Family[] {

@@ -112,7 +112,7 @@ export class PipelineMetrics {
     });
     new Gauge({
       name: 'metrics_server_storage_stale',
-      help: 'Number of nodes and pods served from their last good response after a failed scrape.',
+      help: 'Number of nodes and pods whose metrics are served from an earlier scrape, because the latest scrape failed.',
       labelNames: ['type'],
       registers,
       collect() {

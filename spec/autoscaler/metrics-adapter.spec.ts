@@ -50,7 +50,7 @@ describe('openMetricsAdapter, in the autoscaler', () => {
       {
         hpa: 'default/web',
         metric: 'External/broken',
-        error: 'Setting query or query-name of metric External/broken is missing',
+        error: 'Metric External/broken has neither the setting "query" nor "query-name"',
       },
     ]);
     await system.passes(async () => (await system.events()).length === 1);
@@ -61,7 +61,7 @@ describe('openMetricsAdapter, in the autoscaler', () => {
     expect(message).to.match(/^Cannot collect External\/queue-depth: .* the query returned no result$/);
     await system.passes(async () => (await system.events()).length === 3);
     expect(await system.events()).to.include.members([
-      'Failed to create new metrics collector: Setting query or query-name of metric External/broken is missing',
+      'Failed to create new metrics collector: Metric External/broken has neither the setting "query" nor "query-name"',
       message,
     ]);
     await system.server.client.delete(`${HPAS}/web`);

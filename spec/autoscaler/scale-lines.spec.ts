@@ -48,7 +48,7 @@ const CHANGES: readonly (readonly [who: string, done: RegExp, toDo: RegExp])[] =
   ),
   line(
     'a ScaledObject whose triggers are not active',
-    /caled? Deployment default\/idle from 4 to 0 \(scaledobject idle: no trigger active after the cooldown\)$/,
+    /caled? Deployment default\/idle from 4 to 0 \(scaledobject idle: no trigger was active during the cooldown period\)$/,
   ),
   line(
     'a ScaledObject that is paused',

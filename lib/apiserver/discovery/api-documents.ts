@@ -72,13 +72,13 @@ export const META_SCHEMAS: Schemas = {
   ...LIST_META.definition,
   [META_SCHEMA.managedFields]: objectOf('The fields that one manager of an object has set.', {
     properties: {
-      apiVersion: text('The API version that the names of the fields belong to.'),
+      apiVersion: text('The API version of the field names.'),
       fieldsType: text('The format of the fields: always FieldsV1.'),
       fieldsV1: reference(META_SCHEMA.fields, 'The fields that the manager has set.'),
       manager: text('The name of the manager.'),
       operation: text('How the fields were set: Apply or Update.'),
       subresource: text('The subresource that the fields were set through; empty for the object itself.'),
-      time: reference(META_SCHEMA.time, 'When the manager last changed which fields it has set.'),
+      time: reference(META_SCHEMA.time, 'When the manager last added, changed or removed one of its fields.'),
     },
   }),
   [META_SCHEMA.ownerReference]: objectOf('An owner of the object. The object is deleted with its owner.', {

@@ -228,9 +228,9 @@ const LIST_PARAMETERS: readonly Parameter[] = [
   queryParameter(
     'resourceVersion',
     'string',
-    'Minimum or exact version of the response. The latest version is always served.',
+    'Accepted for compatibility. The server always returns the latest version.',
   ),
-  queryParameter('resourceVersionMatch', 'string', 'How resourceVersion is matched: Exact or NotOlderThan.'),
+  queryParameter('resourceVersionMatch', 'string', 'Accepted for compatibility: Exact or NotOlderThan.'),
   queryParameter(
     'sendInitialEvents',
     'boolean',

@@ -11,7 +11,8 @@ import type { DebuggedCronHpas } from './debug-cron-hpas.ts';
 /** Rows of the form; the API takes more. */
 const MAX_JOBS = 10;
 const MIN_ROWS = 2;
-const MORE_JOBS = 'For more jobs, fill in this one and choose Make YAML.';
+const MORE_JOBS =
+  'To add another job, fill in this row and choose Make YAML: the form then has another empty row.';
 
 interface JobFields {
   readonly name: Field;

@@ -13,19 +13,19 @@ export class CronHpaSeries {
     const registers = [registry];
     this.#activations = new Counter({
       name: 'cronhpa_activations_total',
-      help: 'Activations of jobs, by result; each attempt of a failing activation counts as Failed',
+      help: 'Activations of jobs, by result; each failed attempt of an activation counts as Failed',
       labelNames: ['result'],
       registers,
     });
     for (const result of ['Succeed', 'Failed']) this.#activations.inc({ result }, 0);
     this.#missed = new Counter({
       name: 'cronhpa_missed_activations_total',
-      help: 'Activations of jobs that did not run, because a later one was due or startingDeadlineSeconds had passed',
+      help: 'Activations of jobs that were not executed, because a later activation was due or startingDeadlineSeconds had passed',
       registers,
     });
     this.#delay = new Histogram({
       name: 'cronhpa_activation_delay_seconds',
-      help: 'Time between the scheduled time of an activation and its run',
+      help: 'Time between the scheduled time of an activation and its execution, in seconds',
       buckets: BUCKETS_S,
       registers,
     });

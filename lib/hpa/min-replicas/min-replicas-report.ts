@@ -11,13 +11,13 @@ export class MinReplicasReport {
     const recommended = this.#recommended;
     this.#adjustments = new Counter({
       name: 'autoscaler_hpa_min_replicas_adjustments_total',
-      help: 'Changes of minReplicas of an HPA to the recommended value',
+      help: 'How often minReplicas of an HPA was changed to the recommended value',
       labelNames: ['namespace', 'name'],
       registers,
     });
     new Gauge({
       name: 'autoscaler_hpa_recommended_min_replicas',
-      help: 'The minReplicas that the load of the last week recommends; absent without enough data',
+      help: 'minReplicas that the load of the last week requires; absent until there is enough data',
       labelNames: ['namespace', 'name'],
       registers,
       collect() {

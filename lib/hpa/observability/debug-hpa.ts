@@ -70,7 +70,9 @@ export function hpaText(
   return [
     `HorizontalPodAutoscaler ${namespace}/${name}`,
     ...(other
-      ? [`not scaled: "${other.manager}" wrote its status at ${formatTimestamp(other.writtenAtMs)}`]
+      ? [
+          `not scaled: "${other.manager}" wrote the status of this HPA at ${formatTimestamp(other.writtenAtMs)}`,
+        ]
       : []),
     ...(explanation
       ? [

@@ -123,7 +123,7 @@ function describeProblem(
   nowMs: number,
 ): HtmlPart {
   if (other)
-    return html`"${shortened(other.manager, MAX_NAME_LENGTH)}" wrote its status ${ago(other.writtenAtMs, nowMs)}`;
+    return html`"${shortened(other.manager, MAX_NAME_LENGTH)}" wrote the status of this HPA ${ago(other.writtenAtMs, nowMs)}`;
   const failed = explanation?.metrics.find(({ failure }) => failure !== undefined);
   const why = failed ? `${failed.name}: ${failed.failure?.message}` : decisions.at(-1)?.error;
   if (why === undefined) return 'no error reported';

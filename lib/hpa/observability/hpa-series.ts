@@ -39,17 +39,17 @@ export class HpaSeries {
       labelNames,
       registers,
       buckets: BUCKETS_S,
-      help: 'Time to reconcile an HPA',
+      help: 'Time to reconcile an HPA, in seconds, by action and error',
     });
     this.#metricComputations = new Counter({
       name: `${PREFIX}_metric_computation_total`,
-      help: 'Evaluations of metrics of HPAs, by the action that the metric alone proposes',
+      help: 'Evaluations of the metrics of HPAs, by the action that the evaluated metric alone proposes',
       labelNames: ['action', 'error', 'metric_type'],
       registers,
     });
     this.#metricDuration = new Histogram({
       name: `${PREFIX}_metric_computation_duration_seconds`,
-      help: 'Time to read a metric of an HPA, by the action that the metric alone proposes',
+      help: 'Time to read a metric of an HPA, in seconds, by the action that this metric alone proposes',
       labelNames: ['action', 'error', 'metric_type'],
       buckets: BUCKETS_S,
       registers,
@@ -62,7 +62,7 @@ export class HpaSeries {
     });
     this.#dryRuns = new Counter({
       name: 'autoscaler_hpa_dry_run_decisions_total',
-      help: 'Decisions of a dry run, by whether the status of the HPA has the same replicas',
+      help: 'Decisions of a dry run, by whether they agree with the desired replicas in the status of the HPA',
       labelNames: ['agrees'],
       registers,
     });
@@ -73,7 +73,7 @@ export class HpaSeries {
     });
     this.#lag = new Histogram({
       name: 'autoscaler_hpa_lag_seconds',
-      help: 'Time from when an HPA was due to the end of its reconciliation',
+      help: 'Time from when the reconciliation of an HPA was due until the end of the reconciliation, in seconds',
       buckets: LAG_BUCKETS_S,
       registers,
     });
@@ -186,12 +186,12 @@ function addGauges(registers: Registry[], decisions: DecisionLog): void {
     });
   since(
     'autoscaler_hpa_metric_missing_since_timestamp_seconds',
-    'Unix time from which a metric of an HPA cannot be read; absent while all metrics can be read',
+    'Unix time since which a metric of an HPA cannot be read; absent while all metrics can be read',
     'missingSinceMs',
   );
   since(
     'autoscaler_hpa_at_max_since_timestamp_seconds',
-    'Unix time from which an HPA proposes maxReplicas; absent while it proposes fewer',
+    'Unix time since which an HPA proposes maxReplicas; absent while the HPA proposes fewer replicas',
     'atMaxSinceMs',
   );
 }

@@ -30,7 +30,7 @@ export const PODS = {
     const texts = createStringInterner(SHARED_TEXTS);
     const [needsRequests, needsAddress] = [fields.has('requests'), fields.has('address')];
     return (value) => {
-      const pod = recordIn(value, 'it');
+      const pod = recordIn(value, 'the object');
       const metadata = readMetadata(pod);
       const status = readStatus(pod);
       const allRequests = needsRequests ? readRequests(pod) : NO_REQUESTS;
@@ -154,7 +154,7 @@ interface InitContainerRequests extends ContainerRequests {
 
 /** Reduces a pod of the API server. @throws an Error with the name of the field that has the wrong type */
 export function scaledPod(value: unknown): ScaledPod {
-  const pod = recordIn(value, 'it');
+  const pod = recordIn(value, 'the object');
   const { name, labels, isDeleting } = readMetadata(pod);
   const { phase, startedAtMs, ready } = readStatus(pod);
   return { name, labels, phase, isDeleting, startedAtMs, ready, ...readRequests(pod) };
@@ -195,11 +195,11 @@ function readStatus(pod: Fields) {
 function readReady(conditions: readonly unknown[]): ScaledPod['ready'] {
   let ready: ScaledPod['ready'];
   for (const one of conditions) {
-    const { type, status, lastTransitionTime } = recordIn(one, 'a condition');
-    if (typeof type !== 'string') throw wrong('the type of a condition', 'a string');
+    const { type, status, lastTransitionTime } = recordIn(one, 'status.conditions[]');
+    if (typeof type !== 'string') throw wrong('status.conditions[].type', 'a string');
     if (type !== 'Ready' || ready) continue;
-    if (typeof status !== 'string') throw wrong('the status of condition Ready', 'a string');
-    const changedAt = textIn(lastTransitionTime, 'the time of condition Ready');
+    if (typeof status !== 'string') throw wrong('status of condition Ready', 'a string');
+    const changedAt = textIn(lastTransitionTime, 'lastTransitionTime of condition Ready');
     // A time that was never set is Go's zero time, which precedes everything.
     ready = { status, changedAtMs: changedAt === '' ? Number.NEGATIVE_INFINITY : Date.parse(changedAt) };
   }
@@ -211,7 +211,7 @@ function readRequests(pod: Fields) {
   const containers = listIn(spec.containers, 'spec.containers');
   const initContainers = listIn(spec.initContainers, 'spec.initContainers');
   return {
-    containers: containers.length === 0 ? NONE : containers.map(readContainer),
+    containers: containers.length === 0 ? NONE : containers.map((one) => readContainer(one)),
     initContainers: initContainers.length === 0 ? NONE : initContainers.map(readInitContainer),
     podRequests: requestsIn(spec.resources, 'spec.resources'),
     overhead: textsIn(spec.overhead, 'spec.overhead'),
@@ -236,20 +236,24 @@ function sizeOfContainer({ name, requests }: ContainerRequests): number {
   return name.length + 2 * TEXT_BYTES + sizeOfTexts(requests);
 }
 
-function readContainer(value: unknown): ContainerRequests {
-  const { name, resources } = recordIn(value, 'a container');
-  if (typeof name !== 'string') throw wrong('the name of a container', 'a string');
-  return { name, requests: requestsIn(resources, 'the resources of a container') };
+/** Paths in messages. */
+const CONTAINER = 'spec.containers[]';
+const INIT_CONTAINER = 'spec.initContainers[]';
+
+function readContainer(value: unknown, path = CONTAINER): ContainerRequests {
+  const { name, resources } = recordIn(value, path);
+  if (typeof name !== 'string') throw wrong(`${path}.name`, 'a string');
+  return { name, requests: requestsIn(resources, `${path}.resources`) };
 }
 
 function readInitContainer(value: unknown): InitContainerRequests {
-  const { name, requests } = readContainer(value);
-  const restartPolicy = textIn((value as Fields).restartPolicy, 'the restartPolicy of a container');
+  const { name, requests } = readContainer(value, INIT_CONTAINER);
+  const restartPolicy = textIn((value as Fields).restartPolicy, `${INIT_CONTAINER}.restartPolicy`);
   return { name, requests, isSidecar: restartPolicy === 'Always' };
 }
 
 function requestsIn(resources: unknown, what: string): Requests {
-  return textsIn(optionalRecordIn(resources, what).requests, 'requests');
+  return textsIn(optionalRecordIn(resources, what).requests, `${what}.requests`);
 }
 
 function textIn(value: unknown, what: string): string {

@@ -72,7 +72,7 @@ const SHARED: Schemas = {
 export function customSchemas(version: 'v1beta1' | 'v1beta2'): Schemas {
   const type = { group: 'custom.metrics.k8s.io', version };
   const [value, identifier] = [`${CUSTOM}.${version}.MetricValue`, `${CUSTOM}.${version}.MetricIdentifier`];
-  const describedObject = reference(OBJECT_REFERENCE, 'The object of the value.', {});
+  const describedObject = reference(OBJECT_REFERENCE, 'The object that the value describes.', {});
   const isFirst = version === 'v1beta1';
   const fields: Schemas = isFirst
     ? { metricName: text('The name of the metric.'), selector: SELECTOR, window: WINDOW }

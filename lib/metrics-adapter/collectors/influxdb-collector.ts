@@ -66,7 +66,8 @@ function queryIn({ values, place, all }: Settings, { metric }: CollectorRequest)
   const flux = query ?? (name === undefined ? undefined : all.get(name)?.value);
   if (flux !== undefined && flux.trim() !== '') return flux;
   const subject = `metric ${nameOfMetric(metric)}`;
-  if (name === undefined) throw new Error(`Setting query or query-name of ${subject} is missing`);
+  if (name === undefined)
+    throw new Error(`Metric ${nameOfMetric(metric)} has neither the setting "query" nor "query-name"`);
   throw new Error(`${place('query-name')} is invalid: ${subject} has no setting ${JSON.stringify(name)}`);
 }
 

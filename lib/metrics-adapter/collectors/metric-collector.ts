@@ -75,7 +75,7 @@ export function readSettings<S extends SettingsSchema>(
   request: CollectorRequest,
 ): ReadSettings<S> {
   const all = settingsOf(request);
-  const place = (name: string) => all.get(name)?.place ?? `Setting ${name}`;
+  const place = (name: string) => all.get(name)?.place ?? `The setting "${name}"`;
   const given = Object.keys(schema.shape).flatMap((name) => {
     const value = all.get(name)?.value;
     return value === undefined ? [] : [[name, value] as const];
@@ -85,7 +85,7 @@ export function readSettings<S extends SettingsSchema>(
   const [issue] = read.error.issues;
   const name = String(issue?.path[0] ?? '');
   if (all.has(name)) throw new Error(`${place(name)} ${issue?.message ?? 'is invalid'}`);
-  throw new Error(`Setting ${name} of metric ${nameOfMetric(request.metric)} is missing`);
+  throw new Error(`The setting "${name}" of metric ${nameOfMetric(request.metric)} is missing`);
 }
 
 /** Schemas of settings; each is a string, and its error follows its name. */
@@ -170,7 +170,7 @@ export const jsonSettings = {
     .describe('Expression over the document, such as `$.busy / $.workers * 100`; alternative to `json-key`.'),
   aggregator: choice(['avg', 'min', 'max', 'sum'])
     .optional()
-    .describe('Combines several numbers: `avg`, `min`, `max` or `sum`.'),
+    .describe('How to combine several numbers: `avg`, `min`, `max` or `sum`.'),
 };
 
 const schema = z.object(jsonSettings);
@@ -184,7 +184,7 @@ export function extractOf(
   if (path !== undefined && expression !== undefined)
     throw new Error(`${place('json-eval')} and ${place('json-key')} are mutually exclusive`);
   if (path === undefined && expression === undefined)
-    throw new Error(`Setting json-key or json-eval of metric ${nameOfMetric(metric)} is missing`);
+    throw new Error(`Metric ${nameOfMetric(metric)} has neither the setting "json-key" nor "json-eval"`);
   const form = path === undefined ? 'expression' : 'path';
   try {
     return jsonExtract({ form, text: path ?? expression ?? '', aggregator });

@@ -57,6 +57,6 @@ function subscriptionsIn(
   if (owningApplication !== undefined && eventTypes && consumerGroup !== undefined)
     return { owningApplication, eventTypes, consumerGroup };
   throw new Error(
-    `Setting subscription-id, or all of owning-application, event-types and consumer-group, of metric ${nameOfMetric(metric)} is missing`,
+    `Metric ${nameOfMetric(metric)} requires the setting "subscription-id", or all of "owning-application", "event-types" and "consumer-group"`,
   );
 }

@@ -61,7 +61,9 @@ function queryIn({ values, place, all }: Settings, { metric, config }: Collector
   if (name === undefined) {
     const unknown = [...(config?.settings ?? [])].find(([one]) => !Object.hasOwn(settings.shape, one));
     const instead = unknown ? `; ${unknown[1].place} is not a setting of collector prometheus` : '';
-    throw new Error(`Setting query or query-name of ${subject} is missing${instead}`);
+    throw new Error(
+      `Metric ${nameOfMetric(metric)} has neither the setting "query" nor "query-name"${instead}`,
+    );
   }
   const named = all.get(name)?.value ?? '';
   if (named.trim() !== '') return named;

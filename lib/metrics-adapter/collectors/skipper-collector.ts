@@ -77,7 +77,9 @@ function queryOf(target: Target, backend: string | undefined, options: SkipperCo
       if (hosts.length === 0) throw new Error(`${shown} has no hosts`);
       const weight = weightOf(weights, backend);
       if (weight === undefined)
-        throw new Error(`Setting backend is missing: ${shown} distributes its requests among several`);
+        throw new Error(
+          `The setting "backend" is missing: ${shown} distributes its requests among several backends, so name one of them`,
+        );
       return await server.query(hostQuery(SERIES, { hosts, weight })).run(signal);
     },
   };

@@ -52,7 +52,9 @@ export function servedValues(examined: ExaminedMetrics): Check {
           });
           found.push(...(await Promise.all([...requested, ...requestedOthers])).flat());
         }
-        return found.length > 0 ? found : [note('values', 'no collected metric to request')];
+        return found.length > 0
+          ? found
+          : [note('values', 'no HPA has a collected metric whose value could be requested')];
       });
     },
   };
@@ -67,10 +69,11 @@ async function examineMetric(
   // Where the query fails, its finding covers this one.
   const absent = (seen: string) =>
     isSilent
-      ? note(subjectOf(one), 'not served, since its query fails')
+      ? note(subjectOf(one), 'not served, because the query of this metric fails')
       : failed(subjectOf(one), seen, { diagnosis: 'metric-not-served', NAMESPACE: namespace, NAME: name });
   const path = await pathOf(context, { ...one, metric: one.planned.metric }, version);
-  if (path === undefined) return note(subjectOf(one), 'the API server does not serve the kind of its object');
+  if (path === undefined)
+    return note(subjectOf(one), 'the API server does not serve the kind of the described object');
   try {
     const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
     const [first] = Array.isArray(items) ? items : [];
@@ -92,10 +95,10 @@ async function examineUncollected(
   const lacking = (why: string) => [
     note(
       `${subjectOfHpa(one.hpa)} ${nameOfMetric(one.metric)}`,
-      `no annotation of the HPA configures how it is collected, and ${why}`,
+      `no annotation of the HPA configures a collector for this metric, and ${why}`,
     ),
   ];
-  if (path === undefined) return lacking('the API server does not serve the kind of its object');
+  if (path === undefined) return lacking('the API server does not serve the kind of the described object');
   try {
     const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
     return Array.isArray(items) && items.length > 0 ? [] : lacking('the API returns no value');

@@ -55,7 +55,7 @@ export function metricsAdapterSeries({
   );
   const durations = new Histogram({
     name: 'autoscaler_source_request_duration_seconds',
-    help: 'Duration of queries of sources, in seconds, including failed ones.',
+    help: 'Duration of queries of sources in seconds, including failed queries.',
     labelNames: ['result'],
     buckets: BUCKETS_SECONDS,
     registers,

@@ -152,7 +152,9 @@ function unmatchedExpressions({ matchLabels, expressionKeys = [] }: HpaMetric): 
   const unknown = expressionKeys.filter((key) => !Object.hasOwn(matchLabels, key)).map(shown);
   if (unknown.length === 0) return [];
   const names = unknown.slice(0, MAX_NOTES).join(', ');
-  return [`matchExpressions of the selector (${names}) match only labels that the source returns`];
+  return [
+    `matchExpressions with the keys ${names} are not settings of the collector: the HPA gets no value unless the source returns labels that match them`,
+  ];
 }
 
 /** Where `per-replica` does not have the effect that it seems to have. */

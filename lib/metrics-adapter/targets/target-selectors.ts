@@ -90,14 +90,14 @@ export class TargetSelectors {
     const readItself = async () => {
       const read = WORKLOAD.safeParse(await client.getJson(objectPath(resource, target), { signal }));
       const selector = read.success ? selectorText(read.data.spec.selector) : undefined;
-      if (selector === undefined) throw new Error('no selector');
+      if (selector === undefined) throw new Error('spec.selector is missing or invalid');
       return selector;
     };
     if (isReadItself(resource)) {
       return await this.#listed.read({ ...target, resource }, { signal, readItself });
     }
     const read = SCALE.safeParse(await client.getJson(objectPath(resource, target, 'scale'), { signal }));
-    if (!read.success) throw new Error('scale has no selector');
+    if (!read.success) throw new Error('the scale subresource has no status.selector');
     return read.data.status.selector;
   }
 }

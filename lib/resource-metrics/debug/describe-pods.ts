@@ -148,7 +148,7 @@ function explainReportedPod(
   }
   if (scrapeReason) return scrapeReason;
   if (pod.containerCount === 0) {
-    return { code: 'NoContainers', message: `node "${nodeName}" reports no container of it` };
+    return { code: 'NoContainers', message: `node "${nodeName}" reports no container of this pod` };
   }
   for (const history of pod.containers) {
     const container = history.name;
@@ -172,7 +172,7 @@ function explainUnreportedPod(
   const hint = failingNodes === 0 ? '' : `; it may run on ${nodes} that cannot be scraped`;
   return {
     code: 'NotReported',
-    message: `no responding kubelet reports it${hint}. Select it by namespace and name to find its node`,
+    message: `none of the kubelets that responded reports this pod${hint}. To find its node, query with both namespace and name`,
   };
 }
 
@@ -191,7 +191,10 @@ function explainLookedUpPod(source: DebugSource, facts: PodFacts): Reason {
   if (facts.kind === 'absent')
     return { code: 'NoSuchPod', message: 'the API server has no pod of this name' };
   if (facts.kind === 'unknown') {
-    return { code: 'LookupFailed', message: `no responding kubelet reports it, and ${facts.because}` };
+    return {
+      code: 'LookupFailed',
+      message: `none of the kubelets that responded reports this pod, and ${facts.because}`,
+    };
   }
   const { nodeName, phase, startedAtMs } = facts;
   if (nodeName === undefined) return { code: 'NotScheduled', message: 'it is not scheduled to a node yet' };

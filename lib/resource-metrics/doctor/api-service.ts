@@ -85,8 +85,11 @@ function describeService({ doctor }: DoctorContext, service: ApiService['spec'][
 function describeAvailability({ doctor }: DoctorContext, { status }: ApiService): Finding {
   const condition = status?.conditions?.find(({ type }) => type === 'Available');
   if (condition?.status === 'True') return ok(SUBJECT, 'is available');
-  const { reason = 'unknown', message = 'it has no condition Available' } = condition ?? {};
-  return failed(SUBJECT, `is not available: ${reason}: ${message}`, {
+  const { reason = 'no reason', message = 'no message' } = condition ?? {};
+  const seen = condition
+    ? `is not available: ${reason}: ${message}`
+    : 'has no condition "Available": the API server has not checked it yet';
+  return failed(SUBJECT, seen, {
     diagnosis: diagnose(reason, message),
     NAMESPACE: doctor.service.split('/', 1)[0] ?? '',
   });

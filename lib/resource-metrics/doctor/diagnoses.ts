@@ -35,7 +35,7 @@ export const DIAGNOSES = {
   'api-service-ca-mismatch': {
     title: "The APIService's caBundle does not verify the serving certificate",
     remedy:
-      'Set spec.caBundle to the CA that signed the file of --tls-cert-file: `kubectl patch apiservice v1beta1.metrics.k8s.io --type=merge -p \'{"spec":{"caBundle":"BASE64"}}\'`, where BASE64 is the output of `base64 -w0 ca.crt`.',
+      'Set spec.caBundle to the certificate of the CA that signed the certificate in --tls-cert-file: `kubectl patch apiservice v1beta1.metrics.k8s.io --type=merge -p \'{"spec":{"caBundle":"BASE64"}}\'`, where BASE64 is the output of `base64 -w0 ca.crt`.',
   },
   'serving-certificate-names': {
     title: 'The serving certificate is not valid for the service',
@@ -63,7 +63,7 @@ export const DIAGNOSES = {
   'api-service-certificate-refused': {
     title: 'The API server does not trust the serving certificate',
     remedy:
-      'Set spec.caBundle of the APIService to the CA that signed the serving certificate, and issue the certificate for the name of the service; or set spec.insecureSkipTLSVerify: true and remove caBundle.',
+      'Set spec.caBundle of the APIService to the certificate of the CA that signed the serving certificate, and issue the certificate for the name of the service; or set spec.insecureSkipTLSVerify: true and remove caBundle.',
   },
   'api-service-unavailable': {
     title: 'The APIService is not available',
@@ -129,7 +129,7 @@ export const DIAGNOSES = {
   'kubelet-forbidden': {
     title: 'The kubelet denies access to its metrics',
     remedy:
-      'Apply `manifests/base/rbac.yaml` again (for a Job of the doctor, `manifests/doctor`): ACCOUNT needs get of nodes/stats and nodes/metrics. Set authorization.mode: Webhook in the configuration of the kubelet on NODE.',
+      'Apply `manifests/base/rbac.yaml` again (for a Job of the doctor, `manifests/doctor`): ACCOUNT needs the verb get on nodes/stats and nodes/metrics. Set authorization.mode: Webhook in the configuration of the kubelet on NODE.',
   },
   'kubelet-endpoint-missing': {
     title: 'The kubelet does not have the endpoint',
@@ -137,7 +137,7 @@ export const DIAGNOSES = {
       'Leave --kubelet-metrics-endpoint=auto, which uses either endpoint. For a virtual kubelet, set the path in the annotation metrics.k8s.io/resource-metrics-path of the node.',
   },
   'kubelet-response-fails': {
-    title: 'The kubelet does not respond completely',
+    title: 'The kubelet returns an error, or no complete response',
     remedy:
       'Check the log of the kubelet on NODE (`journalctl -u kubelet`). If it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
   },

@@ -9,7 +9,8 @@ interface NodeCacheOptions extends Pick<InformerOptions<LiveNode>, 'client' | 'c
   readonly selector?: string | undefined;
 }
 
-const LABELS_OMITTED = 'Serving metrics without labels, which are too long to be cached';
+const LABELS_OMITTED =
+  'Serving the metrics of this node without its labels, because the labels are too long to cache';
 
 /** An informer of the nodes that a label selector selects. */
 export class NodeCache extends Informer<LiveNode> implements LiveNodes {

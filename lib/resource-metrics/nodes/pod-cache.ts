@@ -6,7 +6,8 @@ import { MAX_LABELS_BYTES, OMITTED_LABELS, sizeOfTexts } from '#lib/kubernetes/o
 
 type PodCacheOptions = Pick<InformerOptions<LivePod>, 'client' | 'clock' | 'logger'>;
 
-const LABELS_OMITTED = 'Serving metrics without labels, which are too long to be cached';
+const LABELS_OMITTED =
+  'Serving the metrics of this pod without its labels, because the labels are too long to cache';
 
 /** An informer of the metadata of running pods. */
 export class PodCache extends Informer<LivePod> implements LivePods {

@@ -30,7 +30,7 @@ const counter = (name: string, help: string, samples: Family['samples']): Family
 const FAMILIES: readonly Family[] = [
   gauge(
     'keda_scaler_metrics_value',
-    'Value of the last poll of a trigger; absent while it fails',
+    'Value of the last poll of a trigger; absent while the trigger fails',
     function* (report) {
       for (const one of report.observed) {
         const { state } = one;
@@ -43,12 +43,16 @@ const FAMILIES: readonly Family[] = [
       yield* composite(report);
     },
   ),
-  gauge('keda_scaler_metrics_latency_seconds', 'Duration of the last poll of a trigger', function* (report) {
-    for (const one of report.observed) {
-      const record = report.collection.record(report.key, one.metric.metricName);
-      if (record) yield { labels: metricLabels(report, one), value: record.durationMs / 1000 };
-    }
-  }),
+  gauge(
+    'keda_scaler_metrics_latency_seconds',
+    'Duration of the last poll of a trigger, in seconds',
+    function* (report) {
+      for (const one of report.observed) {
+        const record = report.collection.record(report.key, one.metric.metricName);
+        if (record) yield { labels: metricLabels(report, one), value: record.durationMs / 1000 };
+      }
+    },
+  ),
   gauge('keda_scaler_active', 'Whether a trigger is active (1) or not (0)', function* (report) {
     for (const one of report.observed) {
       const isActive = one.state.kind === 'value' ? one.state.isActive : one.state.kind === 'fallback';
@@ -64,14 +68,14 @@ const FAMILIES: readonly Family[] = [
   }),
   counter(
     'keda_scaler_empty_upstream_responses_total',
-    'Responses to polls of a trigger without a value',
+    'Polls of a trigger whose response had no value',
     function* (report) {
       for (const one of report.observed) yield* emptyResponses(report, one);
     },
   ),
   counter(
     'keda_scaler_http_requests_total',
-    'HTTP requests that a trigger sends, by response status',
+    'HTTP requests that a trigger sent, by status code of the response',
     function* (report) {
       for (const one of report.observed) yield* httpRequests(report, one);
     },
@@ -93,7 +97,7 @@ const FAMILIES: readonly Family[] = [
   ),
   gauge(
     'keda_internal_scale_loop_latency_seconds',
-    'Delay of the last polls of an object behind their schedule',
+    'How late the last polls of an object started, for the trigger with the largest delay, in seconds',
     function* ({ kind, key, object, observed, collection }) {
       const late = observed.map(({ metric }) => collection.record(key, metric.metricName)?.latenessMs ?? 0);
       const { namespace = '', name } = object.metadata;

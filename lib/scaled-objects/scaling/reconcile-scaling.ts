@@ -164,7 +164,7 @@ function reasonOf(
   action: Decision['action'],
   { causes, isActive }: { readonly causes: string; readonly isActive: boolean },
 ): string {
-  if (action === 'deactivate') return 'no trigger active after the cooldown';
+  if (action === 'deactivate') return 'no trigger was active during the cooldown period';
   if (action === 'activate')
     return isActive ? `triggered by ${causes}` : 'forced by the activation annotation';
   return 'below minReplicaCount';

@@ -48,7 +48,7 @@ const parameters = z.object({
   awsEndpoint: parameter(text.optional(), {
     from: METADATA,
     description:
-      'URL of an endpoint, instead of the one of the region. With identityOwner operator, it must be an endpoint of SQS or a host of --aws-identity-hosts.',
+      'URL of an endpoint, instead of the endpoint of the region. If identityOwner is operator, it must be an endpoint of SQS, or its host must be in --aws-identity-hosts.',
   }),
   scaleOnInFlight: parameter(boolean.default(true), {
     from: METADATA,
@@ -63,7 +63,7 @@ const parameters = z.object({
   identityOwner: parameter(oneOf('pod', 'operator').default('pod'), {
     from: METADATA,
     description:
-      'Identity of the requests: pod uses the following keys, operator the identity of the autoscaler.',
+      'Identity that requests use. pod: the access key in the following parameters. operator: the identity of the autoscaler.',
     default: 'pod',
   }),
   awsAccessKeyID: parameter(text.optional(), {
@@ -77,7 +77,7 @@ const parameters = z.object({
     description: 'Secret access key.',
   }),
   awsSessionToken: secret('Session token of temporary credentials.'),
-  awsRoleArn: secret('Not supported: a role to assume.'),
+  awsRoleArn: secret('Not supported (a role to assume).'),
 });
 
 /** Dependencies of the trigger. */
@@ -97,7 +97,7 @@ export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Tri
   return {
     types: ['aws-sqs-queue'],
     scalerName: () => 'awsSqsQueueScaler',
-    description: 'The messages of a queue of Amazon SQS.',
+    description: 'The number of messages in a queue of Amazon SQS.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);

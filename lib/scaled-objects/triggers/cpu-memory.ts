@@ -7,15 +7,16 @@ import type { Trigger } from './trigger.ts';
 const parameters = z.object({
   value: parameter(text, {
     from: METADATA,
-    description: 'Percentage of the requests for metricType Utilization, quantity for AverageValue.',
+    description:
+      'Target per pod: with metricType Utilization, a percentage of the resource requests; with AverageValue, a quantity.',
   }),
   containerName: parameter(text.optional(), {
     from: METADATA,
-    description: 'Container to measure. By default, all containers of the pod.',
+    description: 'Container whose usage is measured. By default, all containers of the pod.',
   }),
   type: parameter(text.optional(), {
     from: METADATA,
-    description: 'Removed: use trigger.metricType.',
+    description: 'No longer supported: set metricType of the trigger instead.',
   }),
 });
 
@@ -26,7 +27,7 @@ export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
   return {
     types: [resource],
     scalerName: () => 'cpuMemoryScaler',
-    description: `The ${resource} of the target's pods, which the HPA controller reads.`,
+    description: `The ${resource === 'cpu' ? 'CPU' : 'memory'} usage of the target's pods. The HPA controller reads it from metrics.k8s.io.`,
     parameters,
     plan(request) {
       const { value, containerName, type } = parametersOf(parameters, request);

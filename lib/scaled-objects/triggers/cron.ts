@@ -15,9 +15,13 @@ const parameters = z.object({
   }),
   start: parameter(text, {
     from: METADATA,
-    description: 'Start of the window: minute, hour, day of month, month, day of week.',
+    description:
+      'Cron schedule of the start of the window, with the fields minute, hour, day of month, month and day of week.',
   }),
-  end: parameter(text, { from: METADATA, description: 'End of the window.' }),
+  end: parameter(text, {
+    from: METADATA,
+    description: 'Cron schedule of the end of the window, with the same fields.',
+  }),
   desiredReplicas: parameter(integer, {
     from: METADATA,
     description: 'Replicas during the window.',
@@ -29,7 +33,7 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
   return {
     types: ['cron'],
     scalerName: () => 'cronScaler',
-    description: 'A time window: the number of replicas during the window, otherwise 0.',
+    description: 'A time window. The value is desiredReplicas during the window, and 0 outside of it.',
     parameters,
     plan(request) {
       const { timezone, start, end, desiredReplicas } = parametersOf(parameters, request);

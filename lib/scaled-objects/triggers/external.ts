@@ -27,7 +27,7 @@ const parameters = z.object({
   scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
   enableTLS: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether to use TLS; certificates enable it too.',
+    description: 'Whether to use TLS. A value of caCert or tlsClientCert enables TLS as well.',
     default: 'false',
   }),
   unsafeSsl: UNSAFE_SSL,
@@ -55,7 +55,7 @@ export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Tri
     types: ['external', 'external-push'],
     scalerName: (type) => (type === 'external-push' ? 'externalPushScaler' : 'externalScaler'),
     description:
-      'The metrics of an external scaler, by gRPC. external-push also subscribes to its pushes, which take effect within a second.',
+      'The metrics of an external scaler, read over gRPC. With external-push, the autoscaler also subscribes to pushes of the scaler, which take effect within a second.',
     parameters,
     takesAnyKey: true,
     async plan(request, signal) {

@@ -35,7 +35,7 @@ const parameters = z.object({
   database: parameter(text.optional(), { from: PLACE, description: 'Database; required for version 3.' }),
   metricKey: parameter(text.optional(), {
     from: METADATA,
-    description: 'Column with the value; required for version 3.',
+    description: 'Column that contains the value; required for version 3.',
   }),
   queryType: parameter(text.default('InfluxQL'), {
     from: METADATA,

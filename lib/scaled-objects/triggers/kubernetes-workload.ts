@@ -19,7 +19,7 @@ const parameters = z.object({
   }),
   groupByNode: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether to count the nodes of the pods instead.',
+    description: 'Whether to count the nodes that the pods run on, instead of the pods.',
     default: 'false',
   }),
 });
@@ -29,7 +29,7 @@ export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: Lis
   return {
     types: ['kubernetes-workload'],
     scalerName: () => 'kubernetesWorkloadScaler',
-    description: 'The number of pods in the namespace that match a label selector.',
+    description: 'The number of pods that match a label selector, in the namespace of the object.',
     parameters,
     plan(request) {
       const { podSelector, value, activationValue, groupByNode } = parametersOf(parameters, request);

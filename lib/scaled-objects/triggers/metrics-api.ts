@@ -34,11 +34,11 @@ import type { HttpTriggerOptions } from './prometheus.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  url: parameter(text, { from: METADATA, description: 'URL for GET requests.' }),
+  url: parameter(text, { from: METADATA, description: 'URL that is requested, by GET.' }),
   valueLocation: parameter(text, {
     from: METADATA,
     description:
-      'Location of the number: a path such as `a.b.0` for JSON or YAML, a series such as `name{a="b"}` for prometheus.',
+      'Where the number is in the response: with format json or yaml, a path such as `a.b.0`; with prometheus, a series such as `name{a="b"}`.',
   }),
   targetValue: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
   activationTargetValue: parameter(float.default(0), {
@@ -61,7 +61,7 @@ const parameters = z.object({
   }),
   aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
     from: METADATA,
-    description: `Aggregation of several endpoints: ${AGGREGATIONS.join(', ')}. sum and max require a response from every endpoint.`,
+    description: `How to aggregate the values of several endpoints: ${AGGREGATIONS.join(', ')}. sum and max require a response from every endpoint.`,
     default: 'average',
   }),
   ...HTTP_AUTHENTICATION,
@@ -69,16 +69,17 @@ const parameters = z.object({
     from: ['metadata', 'authentication'],
     isSecret: true,
     description:
-      'API key for authMode apiKey. If it is in the metadata, everyone who can read the object sees it.',
+      'API key for authMode apiKey. An API key in metadata is visible to everyone who can read the object.',
   }),
   method: parameter(oneOf('header', 'query').default('header'), {
     from: ['metadata', 'authentication'],
-    description: 'Location of the API key: header or query.',
+    description: 'Where to send the API key: header or query.',
     default: 'header',
   }),
   keyParamName: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
-    description: 'Name of the header or query parameter. By default X-API-KEY, in the query api_key.',
+    description:
+      'Name of the header or query parameter. By default, the header X-API-KEY or the query parameter api_key.',
   }),
 });
 

@@ -13,19 +13,20 @@ const PLACE: readonly Place[] = ['metadata', 'authentication'];
 const parameters = z.object({
   connectionString: parameter(text.optional(), {
     from: SECRET,
-    description: '`user:password@tcp(host:3306)/database`; replaces the following parameters.',
+    description:
+      '`user:password@tcp(host:3306)/database`; if set, the following five parameters are not used.',
   }),
   username: parameter(text.optional(), {
     from: ['metadata', 'authentication', 'environment'],
     description: 'User name.',
   }),
   password: parameter(text.optional(), { from: SECRET, description: 'Password.' }),
-  host: parameter(text.optional(), { from: PLACE, description: 'Host.' }),
-  port: parameter(text.optional(), { from: PLACE, description: 'Port. By default 3306.' }),
-  dbName: parameter(text.optional(), { from: PLACE, description: 'Database.' }),
+  host: parameter(text.optional(), { from: PLACE, description: 'Host name of the server.' }),
+  port: parameter(text.optional(), { from: PLACE, description: 'Port of the server. By default 3306.' }),
+  dbName: parameter(text.optional(), { from: PLACE, description: 'Name of the database.' }),
   query: parameter(text, {
     from: METADATA,
-    description: 'SQL statement; the first column of the first row is the value.',
+    description: 'SQL statement, whose result has the value in the first column of the first row.',
   }),
   queryValue: parameter(float, { from: METADATA, description: 'Target value per replica.' }),
   activationQueryValue: parameter(float.default(0), {

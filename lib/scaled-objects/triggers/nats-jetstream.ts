@@ -25,10 +25,11 @@ const parameters = z.object({
   account: parameter(text.optional(), {
     from: PLACE,
     aliases: ['accountID'],
-    description: 'Account of the stream, by name or ID; `$G` for a server without accounts. Required.',
+    description:
+      'Required: name or ID of the account that has the stream; `$G` if the server has no accounts.',
   }),
-  stream: parameter(text, { from: METADATA, description: 'Stream.' }),
-  consumer: parameter(text, { from: METADATA, description: 'The consumer. Its lag is the value.' }),
+  stream: parameter(text, { from: METADATA, description: 'Name of the stream.' }),
+  consumer: parameter(text, { from: METADATA, description: 'Name of the consumer, whose lag is the value.' }),
   lagThreshold: parameter(integer.default(10), {
     from: METADATA,
     description: 'Target number of messages per replica.',

@@ -14,7 +14,7 @@ const part = (description: string) => parameter(text.optional(), { from: PLACE, 
 const parameters = z.object({
   query: parameter(text, {
     from: METADATA,
-    description: 'SQL statement; the first column of the first row is the value.',
+    description: 'SQL statement, whose result has the value in the first column of the first row.',
   }),
   targetQueryValue: parameter(float.optional(), {
     from: METADATA,
@@ -27,13 +27,15 @@ const parameters = z.object({
   }),
   connection: parameter(text.optional(), {
     from: SECRET,
-    description: 'A URL, or `host=a port=5432 user=…`; replaces the following parameters.',
+    description: 'URL, or `host=a port=5432 user=…`; if set, the following parameters are not used.',
   }),
-  host: part('Host.'),
-  port: part('Port.'),
+  host: part('Host name of the server.'),
+  port: part('Port of the server.'),
   userName: part('User name.'),
-  dbName: part('Database.'),
-  sslmode: part('disable, require, verify-ca or verify-full.'),
+  dbName: part('Name of the database.'),
+  sslmode: part(
+    'Whether to use TLS and to verify the certificate of the server: disable, require, verify-ca or verify-full.',
+  ),
   password: parameter(text.optional(), { from: SECRET, description: 'Password.' }),
 });
 

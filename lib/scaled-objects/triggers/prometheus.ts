@@ -28,7 +28,10 @@ const parameters = z.object({
     from: METADATA,
     description: 'URL of the server; `/api/v1/query` is appended.',
   }),
-  query: parameter(text, { from: METADATA, description: 'Query with a single series as its result.' }),
+  query: parameter(text, {
+    from: METADATA,
+    description: 'PromQL query, whose result must be a single series or a scalar.',
+  }),
   threshold: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
   activationThreshold: parameter(float.default(0), {
     from: METADATA,
@@ -41,7 +44,7 @@ const parameters = z.object({
   }),
   namespace: parameter(text.optional(), {
     from: METADATA,
-    description: 'Query parameter `namespace` of the URL, for multi-tenant servers.',
+    description: 'Value of the query parameter `namespace` in the URL, for multi-tenant servers.',
   }),
   customHeaders: parameter(keyValues.optional(), {
     from: METADATA,
@@ -49,19 +52,19 @@ const parameters = z.object({
   }),
   ignoreNullValues: parameter(boolean.default(true), {
     from: METADATA,
-    description: 'Whether an empty result is 0 instead of an error.',
+    description: 'Whether an empty result counts as 0. If false, it is an error.',
     default: 'true',
   }),
   unsafeSsl: UNSAFE_SSL,
   timeout: parameter(duration.optional(), { from: METADATA, description: 'Timeout of a request.' }),
   awsRegion: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
-    description: 'Not supported: requests are not signed for AWS.',
+    description: 'Not supported, because requests are not signed for AWS.',
     isUnsupported: true,
   }),
   identityOwner: parameter(text.optional(), {
     from: METADATA,
-    description: 'Ignored: requests are not signed.',
+    description: 'Ignored, because requests are not signed for AWS.',
     isUnsupported: true,
   }),
   ...HTTP_AUTHENTICATION,

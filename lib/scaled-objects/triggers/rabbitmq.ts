@@ -43,31 +43,34 @@ export const RABBITMQ_CONNECTION = {
   host: parameter(text, {
     from: ['metadata', 'authentication', 'environment'],
     isSecret: true,
-    description: '`amqp://user:password@host:port/vhost`, also with amqps, http or https.',
+    description:
+      'URL of the broker: `amqp://user:password@host:port/vhost`, or the same with amqps, http or https.',
   }),
   protocol: parameter(oneOf('auto', 'amqp', 'http').default('auto'), {
     from: ['metadata', 'authentication'],
-    description: 'amqp, http, or auto, which selects by the scheme of the host.',
+    description: 'amqp, http or auto; auto uses the scheme of the URL in host.',
     default: 'auto',
   }),
   vhostName: parameter(text.optional(), {
     from: ['metadata', 'authentication'],
-    description: 'Virtual host instead of that in the URL.',
+    description: 'Virtual host, instead of the one in the URL.',
   }),
   username: parameter(text.optional(), {
     from: LOGIN,
-    description: 'User name instead of that in the URL.',
+    description: 'User name, instead of the one in the URL; requires password.',
   }),
-  password: parameter(text.optional(), { from: LOGIN, description: 'Password.' }),
+  password: parameter(text.optional(), { from: LOGIN, description: 'Password; requires username.' }),
   unsafeSsl: UNSAFE_SSL,
   tls: parameter(oneOf('enable', 'disable').default('disable'), {
     from: AUTHENTICATION,
     description:
-      'Whether the following certificates are used: enable or disable. The scheme of the URL selects encryption.',
+      'Whether to use the certificates in ca, cert and key: enable or disable. Whether the connection uses TLS depends on the scheme of the URL.',
     default: 'disable',
   }),
   ca: secret('CA certificates of the broker, in PEM.'),
-  cert: secret('Client certificate, in PEM; for amqps without a user, it authenticates the client.'),
+  cert: secret(
+    'Client certificate, in PEM. With amqps, and without a user name, it authenticates the client.',
+  ),
   key: secret('Key of the client certificate, in PEM.'),
   keyPassword: secret('Passphrase of the key.'),
 };
@@ -75,19 +78,20 @@ export const RABBITMQ_CONNECTION = {
 const parameters = z.object({
   queueName: parameter(text, {
     from: METADATA,
-    description: 'Queue; with useRegex a regular expression, which the broker evaluates.',
+    description: 'Name of the queue; if useRegex is true, a regular expression, which the broker evaluates.',
   }),
   mode: parameter(oneOf(...MODES).optional(), {
     from: METADATA,
-    description: `Value of the trigger: ${MODES.join(', ')}.`,
+    description: `What the trigger measures: ${MODES.join(', ')}.`,
   }),
   value: parameter(float.optional(), {
     from: METADATA,
-    description: `Target value per replica, with mode. By default ${DEFAULT_LENGTH} messages.`,
+    description: `Target value per replica; requires mode. If mode, value and queueLength are all unset, the target is ${DEFAULT_LENGTH} messages.`,
   }),
   queueLength: parameter(float.optional(), {
     from: METADATA,
-    description: 'Deprecated: target for mode QueueLength.',
+    description:
+      'Deprecated: target number of messages per replica. Instead, set mode to QueueLength, and value.',
   }),
   activationValue: parameter(float.default(0), {
     from: METADATA,
@@ -96,31 +100,32 @@ const parameters = z.object({
   }),
   useRegex: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether queueName is a regular expression; protocol http only.',
+    description: 'Whether queueName is a regular expression; requires protocol http.',
     default: 'false',
   }),
   excludeUnacknowledged: parameter(boolean.default(false), {
     from: METADATA,
-    description: 'Whether to exclude messages that were delivered, but not acknowledged; protocol http only.',
+    description:
+      'Whether to exclude messages that were delivered, but not acknowledged; requires protocol http.',
     default: 'false',
   }),
   pageSize: parameter(integer.default(100), {
     from: METADATA,
-    description: `Maximum number of queues that the expression may match, at most ${MAX_QUEUES}.`,
+    description: `Maximum number of queues that the regular expression may match; at most ${MAX_QUEUES}.`,
     default: '100',
   }),
   operation: parameter(oneOf('sum', 'avg', 'max').default('sum'), {
     from: METADATA,
-    description: 'Aggregation of several queues: sum, avg or max.',
+    description: 'How to aggregate the values of several queues: sum, avg or max.',
     default: 'sum',
   }),
   timeout: parameter(duration.optional(), {
     from: METADATA,
-    description: 'Timeout of a request; protocol http only.',
+    description: 'Timeout of a request; requires protocol http.',
   }),
   workloadIdentityResource: parameter(text.optional(), {
     from: ['authentication'],
-    description: 'Not supported: workload identity of a cloud.',
+    description: 'Not supported (the workload identity of a cloud).',
     isUnsupported: true,
   }),
   ...RABBITMQ_CONNECTION,
@@ -146,7 +151,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
     types: ['rabbitmq'],
     scalerName: () => 'rabbitMQScaler',
     description:
-      'The messages in a RabbitMQ queue, read over AMQP or the management API. The management API also has rates, and reads several queues.',
+      'The messages in a RabbitMQ queue, read over AMQP or from the management API. Message rates and several queues (useRegex) require the management API.',
     parameters,
     plan(request) {
       const given = parametersOf(parameters, request);

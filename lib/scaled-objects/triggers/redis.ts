@@ -28,14 +28,19 @@ export const REDIS_CONNECTION = {
   address: parameter(text.optional(), {
     from: ADDRESS,
     aliases: ['addresses'],
-    description: 'host:port; for a cluster or sentinels, a comma-separated list.',
+    description: 'host:port of the server; for a cluster or sentinels, a comma-separated list.',
   }),
   host: parameter(text.optional(), {
     from: HOST,
     aliases: ['hosts'],
-    description: 'Host, together with port.',
+    description:
+      'Host name, as an alternative to address; requires port. For a cluster or sentinels, a comma-separated list.',
   }),
-  port: parameter(text.optional(), { from: HOST, aliases: ['ports'], description: 'Port.' }),
+  port: parameter(text.optional(), {
+    from: HOST,
+    aliases: ['ports'],
+    description: 'Port of host; for a cluster or sentinels, a comma-separated list.',
+  }),
   username: parameter(text.optional(), { from: HOST, description: 'User name.' }),
   password: parameter(text.optional(), { from: HOST, isSecret: true, description: 'Password.' }),
   databaseIndex: parameter(integer.default(0), {
@@ -49,7 +54,7 @@ export const REDIS_CONNECTION = {
   }),
   tls: parameter(oneOf('enable', 'disable').optional(), {
     from: AUTHENTICATION,
-    description: 'Whether to use TLS: enable or disable.',
+    description: 'Whether to use TLS: enable or disable. Cannot be set together with enableTLS.',
   }),
   unsafeSsl: UNSAFE_SSL,
   ca: secret('CA certificates of the server, in PEM.'),
@@ -72,7 +77,7 @@ export const REDIS_CONNECTION = {
 };
 
 const listParameters = z.object({
-  listName: parameter(text, { from: METADATA, description: 'Key of a list, set, sorted set or hash.' }),
+  listName: parameter(text, { from: METADATA, description: 'Key of the list, set, sorted set or hash.' }),
   listLength: parameter(integer.default(5), {
     from: METADATA,
     description: 'Target number of elements per replica.',
@@ -97,7 +102,7 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
   return {
     types: ['redis', 'redis-cluster', 'redis-sentinel'],
     scalerName: () => 'redisScaler',
-    description: 'The length of a list, set, sorted set or hash of Redis.',
+    description: 'The number of elements of a list, set, sorted set or hash in Redis.',
     parameters: listParameters,
     plan(request) {
       const given = parametersOf(listParameters, request);
@@ -130,26 +135,28 @@ const streamParameters = z.object({
   stream: parameter(text, { from: METADATA, description: 'Key of the stream.' }),
   consumerGroup: parameter(text.optional(), {
     from: METADATA,
-    description: 'Consumer group.',
+    description: 'Name of the consumer group.',
   }),
   pendingEntriesCount: parameter(integer.default(5), {
     from: METADATA,
     description:
-      'Target number of pending entries per replica: delivered to the group, but not acknowledged.',
+      'Target number of pending entries per replica, which were delivered to the consumer group, but not acknowledged; used if consumerGroup is set and lagCount is not.',
     default: '5',
   }),
   streamLength: parameter(integer.default(5), {
     from: METADATA,
-    description: 'Target number of entries per replica without a consumer group.',
+    description: 'Target number of entries of the stream per replica; used if consumerGroup is not set.',
     default: '5',
   }),
   lagCount: parameter(integer.optional(), {
     from: METADATA,
-    description: 'Target lag per replica: entries that are not delivered to the group yet; requires Redis 7.',
+    description:
+      'Target lag per replica, which is the number of entries that were not delivered to the consumer group yet; requires consumerGroup and Redis 7.',
   }),
   activationLagCount: parameter(integer.default(0), {
     from: METADATA,
-    description: 'The trigger is active if one of the three values is above this.',
+    description:
+      'The trigger is active if the number of entries (length, pending entries or lag) is above this value.',
     default: '0',
   }),
   ...REDIS_CONNECTION,
@@ -164,7 +171,7 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
     types: ['redis-streams', 'redis-cluster-streams', 'redis-sentinel-streams'],
     scalerName: () => 'redisStreamsScaler',
     description:
-      'Entries of a Redis stream: its length, the pending entries, or the lag of a consumer group.',
+      'The entries of a Redis stream: the length of the stream, or the pending entries or lag of a consumer group.',
     parameters: streamParameters,
     plan(request) {
       const given = parametersOf(streamParameters, request);

@@ -61,7 +61,7 @@ export function requestDurations(clock: Clock) {
   const usedAtMs = new LruMap<string, number>({ max: MAX_SCALERS });
   const histograms = new LabelledHistograms({
     name: 'keda_scaler_http_request_duration_seconds',
-    help: 'Duration of HTTP requests that triggers send',
+    help: 'Duration of the HTTP requests that triggers send, in seconds',
     label: ['scaler', 'status_code'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });

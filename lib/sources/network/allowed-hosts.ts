@@ -157,7 +157,7 @@ interface ForbiddenRange {
  * and credentials services of clouds. docs/explanation/security.md has the same table.
  */
 export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
-  { range: '0.0.0.0/8', what: 'this host, as loopback on Linux', source: 'RFC 1122' },
+  { range: '0.0.0.0/8', what: 'unspecified, connects to loopback on Linux', source: 'RFC 1122' },
   { range: '127.0.0.0/8', what: 'loopback', source: 'RFC 1122' },
   {
     range: '169.254.0.0/16',
@@ -173,7 +173,7 @@ export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
     what: 'metadata of Oracle Cloud, classic',
     source: 'Oracle Cloud, Compute Classic',
   },
-  { range: '::', what: 'this host', source: 'RFC 4291' },
+  { range: '::', what: 'unspecified, connects to loopback on Linux', source: 'RFC 4291' },
   { range: '::1', what: 'loopback', source: 'RFC 4291' },
   { range: 'fe80::/10', what: 'link-local', source: 'RFC 4291' },
   { range: 'fec0::/10', what: 'site-local (deprecated)', source: 'RFC 3879' },

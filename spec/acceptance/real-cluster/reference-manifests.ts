@@ -1,5 +1,5 @@
 /** Image in the reference's manifests. */
-export const REFERENCE_IMAGE = 'registry.k8s.io/metrics-server/metrics-server:v0.9.0';
+export const REFERENCE_IMAGE = 'registry.k8s.io/metrics-server/metrics-server:v0.8.0';
 
 const place = { name: 'metrics-server', namespace: 'kube-system' };
 const labels = { 'k8s-app': 'metrics-server' };
@@ -28,10 +28,7 @@ const probe = (path: string, times: object) => ({
   ...times,
 });
 
-/**
- * Objects of metrics-server v0.9.0's components.yaml, which `kubectl kustomize manifests/overlays/release` makes from its
- * source. Those of v0.8.0 differ only in the tag of the image.
- */
+/** Objects of metrics-server v0.8's components.yaml. */
 export const REFERENCE_MANIFESTS = {
   apiVersion: 'v1',
   kind: 'List',

@@ -83,7 +83,8 @@ describe('composeCronHpa', () => {
   });
 
   it('explains how to enter more jobs beside the last row, unless there are ten', async () => {
-    const hint = 'For more jobs, fill in this one and choose Make YAML.';
+    const hint =
+      'To add another job, fill in this row and choose Make YAML: the form then has another empty row.';
     const hintsOf = async (query: string) => {
       const fields = (await compose(query)).fields.toString();
       return [...fields.matchAll(/id="h-(job\d+)" class="hint">([^<]+)</g)].map(([, name, text]) => [

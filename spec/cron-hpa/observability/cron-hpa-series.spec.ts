@@ -38,9 +38,9 @@ describe('CronHpaSeries', () => {
     new CronHpaSeries(registry, () => ({ ready: 0, notReady: 0 }));
     const help = [...(await registry.metrics()).matchAll(/^# HELP (.*)$/gm)].map(([, line]) => line);
     expect(help).to.deep.equal([
-      'cronhpa_activations_total Activations of jobs, by result; each attempt of a failing activation counts as Failed',
-      'cronhpa_missed_activations_total Activations of jobs that did not run, because a later one was due or startingDeadlineSeconds had passed',
-      'cronhpa_activation_delay_seconds Time between the scheduled time of an activation and its run',
+      'cronhpa_activations_total Activations of jobs, by result; each failed attempt of an activation counts as Failed',
+      'cronhpa_missed_activations_total Activations of jobs that were not executed, because a later activation was due or startingDeadlineSeconds had passed',
+      'cronhpa_activation_delay_seconds Time between the scheduled time of an activation and its execution, in seconds',
       'cronhpa_objects CronHorizontalPodAutoscalers, by readiness: ready if all jobs are scheduled and the target can be scaled',
     ]);
   });

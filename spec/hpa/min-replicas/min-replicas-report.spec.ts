@@ -35,11 +35,11 @@ describe('MinReplicasReport', () => {
     log.report('shop/web', 'recommended');
     expect(log.find('shop/web')).to.equal('recommended');
     expect(await registry.metrics()).to.equal(
-      `# HELP autoscaler_hpa_min_replicas_adjustments_total Changes of minReplicas of an HPA to the recommended value
+      `# HELP autoscaler_hpa_min_replicas_adjustments_total How often minReplicas of an HPA was changed to the recommended value
 # TYPE autoscaler_hpa_min_replicas_adjustments_total counter
 autoscaler_hpa_min_replicas_adjustments_total{namespace="shop",name="web"} 2
 
-# HELP autoscaler_hpa_recommended_min_replicas The minReplicas that the load of the last week recommends; absent without enough data
+# HELP autoscaler_hpa_recommended_min_replicas minReplicas that the load of the last week requires; absent until there is enough data
 # TYPE autoscaler_hpa_recommended_min_replicas gauge
 autoscaler_hpa_recommended_min_replicas{namespace="shop",name="web"} 5
 `,

@@ -196,7 +196,7 @@ last 1 decisions, latest first, in UTC:
       DECIDED_AT_MS,
     );
     expect(textOf(met)).to.equal(`HorizontalPodAutoscaler shop/web
-not scaled: "other" wrote its status at 2026-01-01T11:59:55Z
+not scaled: "other" wrote the status of this HPA at 2026-01-01T11:59:55Z
 
 last 1 decisions, latest first, in UTC:
 2026-01-01

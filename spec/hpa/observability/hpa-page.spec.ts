@@ -114,7 +114,7 @@ describe('renderHpas with decisions', () => {
       '[failing has-reason] Failing | shop | mute | 2 | – | 2 to 100 | cpu resource: no value, target 10 | 30s ago',
       '[failing reason] Metric missing: cpu resource: connection refused (for 2m30s)',
       '[waiting has-reason] Not managed | bank | other | ? | – | – | – | 30s ago',
-      '[waiting reason] Managed by another controller: "kube-controller-manager" wrote its status 35s ago',
+      '[waiting reason] Managed by another controller: "kube-controller-manager" wrote the status of this HPA 35s ago',
       '[] Healthy | shop | fine | 2 | 2 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[] Healthy | shop | grown | 2 → 3 | 3 | 2 to 100 | cpu resource: no average of 10 | 30s ago',
       '[waiting has-reason] Limited | shop | full | 100 | 2 | 2 to 100 | cpu resource: no average of 10 | 30s ago',

@@ -173,26 +173,26 @@ horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="
 horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="spec"} 1
 horizontal_pod_autoscaler_controller_reconciliations_total{action="none",error="internal"} 1
 horizontal_pod_autoscaler_controller_reconciliations_total{action="scale_up",error="internal"} 1
-# HELP horizontal_pod_autoscaler_controller_reconciliation_duration_seconds Time to reconcile an HPA
+# HELP horizontal_pod_autoscaler_controller_reconciliation_duration_seconds Time to reconcile an HPA, in seconds, by action and error
 # TYPE horizontal_pod_autoscaler_controller_reconciliation_duration_seconds histogram
-# HELP horizontal_pod_autoscaler_controller_metric_computation_total Evaluations of metrics of HPAs, by the action that the metric alone proposes
+# HELP horizontal_pod_autoscaler_controller_metric_computation_total Evaluations of the metrics of HPAs, by the action that the evaluated metric alone proposes
 # TYPE horizontal_pod_autoscaler_controller_metric_computation_total counter
 horizontal_pod_autoscaler_controller_metric_computation_total{action="scale_up",error="none",metric_type="Resource"} 1
 horizontal_pod_autoscaler_controller_metric_computation_total{action="none",error="none",metric_type="Pods"} 1
 horizontal_pod_autoscaler_controller_metric_computation_total{action="none",error="internal",metric_type="External"} 1
 horizontal_pod_autoscaler_controller_metric_computation_total{action="none",error="spec",metric_type=""} 1
-# HELP horizontal_pod_autoscaler_controller_metric_computation_duration_seconds Time to read a metric of an HPA, by the action that the metric alone proposes
+# HELP horizontal_pod_autoscaler_controller_metric_computation_duration_seconds Time to read a metric of an HPA, in seconds, by the action that this metric alone proposes
 # TYPE horizontal_pod_autoscaler_controller_metric_computation_duration_seconds histogram
 # HELP autoscaler_hpa_direction_changes_total Changes of the scaling direction of an HPA; a high rate indicates flapping
 # TYPE autoscaler_hpa_direction_changes_total counter
-# HELP autoscaler_hpa_dry_run_decisions_total Decisions of a dry run, by whether the status of the HPA has the same replicas
+# HELP autoscaler_hpa_dry_run_decisions_total Decisions of a dry run, by whether they agree with the desired replicas in the status of the HPA
 # TYPE autoscaler_hpa_dry_run_decisions_total counter
 autoscaler_hpa_dry_run_decisions_total{agrees="true"} 1
 autoscaler_hpa_dry_run_decisions_total{agrees="false"} 1
 # HELP autoscaler_hpa_memory_failures_total Failures to persist the state of an HPA, or to read the persisted state of a namespace
 # TYPE autoscaler_hpa_memory_failures_total counter
 autoscaler_hpa_memory_failures_total 1
-# HELP autoscaler_hpa_lag_seconds Time from when an HPA was due to the end of its reconciliation
+# HELP autoscaler_hpa_lag_seconds Time from when the reconciliation of an HPA was due until the end of the reconciliation, in seconds
 # TYPE autoscaler_hpa_lag_seconds histogram
 autoscaler_hpa_lag_seconds_sum 31.012
 autoscaler_hpa_lag_seconds_count 2
@@ -203,9 +203,9 @@ horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 3
 # TYPE horizontal_pod_autoscaler_controller_desired_replicas gauge
 horizontal_pod_autoscaler_controller_desired_replicas{namespace="shop",hpa_name="web"} 2
 horizontal_pod_autoscaler_controller_desired_replicas{namespace="shop",hpa_name="full"} 100
-# HELP autoscaler_hpa_metric_missing_since_timestamp_seconds Unix time from which a metric of an HPA cannot be read; absent while all metrics can be read
+# HELP autoscaler_hpa_metric_missing_since_timestamp_seconds Unix time since which a metric of an HPA cannot be read; absent while all metrics can be read
 # TYPE autoscaler_hpa_metric_missing_since_timestamp_seconds gauge
 autoscaler_hpa_metric_missing_since_timestamp_seconds{namespace="shop",name="mute"} 1767268800
-# HELP autoscaler_hpa_at_max_since_timestamp_seconds Unix time from which an HPA proposes maxReplicas; absent while it proposes fewer
+# HELP autoscaler_hpa_at_max_since_timestamp_seconds Unix time since which an HPA proposes maxReplicas; absent while the HPA proposes fewer replicas
 # TYPE autoscaler_hpa_at_max_since_timestamp_seconds gauge
 autoscaler_hpa_at_max_since_timestamp_seconds{namespace="shop",name="full"} 1767268800`;

@@ -126,12 +126,12 @@ describe('decoders of pods', () => {
   for (const [changes, message] of [
     [{ spec: undefined }, 'spec is not an object'],
     [{ spec: { containers: {} } }, 'spec.containers is not a list'],
-    [{ spec: { containers: [{}] } }, 'the name of a container is not a string'],
+    [{ spec: { containers: [{}] } }, 'spec.containers[].name is not a string'],
     [
       { spec: { containers: [{ name: 'a', resources: { requests: { cpu: 1 } } }] } },
-      'a value of requests is not a string',
+      'a value of spec.containers[].resources.requests is not a string',
     ],
-    [{ status: { conditions: [null] } }, 'a condition is not an object'],
+    [{ status: { conditions: [null] } }, 'status.conditions[] is not an object'],
     [{ metadata: { name: 'a', labels: { app: null } } }, 'a value of metadata.labels is not a string'],
   ] as const)
     it(`refuse a pod where ${message}`, () => {

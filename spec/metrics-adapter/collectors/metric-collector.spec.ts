@@ -139,7 +139,7 @@ describe('readSettings, of every collector of External metrics', () => {
     it(`names the required settings of subscriptions of Nakadi, where ${missing} is missing`, () => {
       const { problems } = plan('nakadi', { 'metric-type': 'unconsumed-events', ...settings });
       expect(problems.map(({ error }) => error.message)).to.deep.equal([
-        'Setting subscription-id, or all of owning-application, event-types and consumer-group, of metric External/m is missing',
+        'Metric External/m requires the setting "subscription-id", or all of "owning-application", "event-types" and "consumer-group"',
       ]);
     });
 

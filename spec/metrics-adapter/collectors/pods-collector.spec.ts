@@ -216,7 +216,7 @@ describe('podsCollector', () => {
 
   it('needs one of json-key and json-eval, and a port', async () => {
     await using system = await setUp({});
-    expect(system.errorOf({})).to.equal('Setting json-key or json-eval of metric Pods/rps is missing');
+    expect(system.errorOf({})).to.equal('Metric Pods/rps has neither the setting "json-key" nor "json-eval"');
     expect(system.errorOf({ 'json-key': '$', 'json-eval': '1 +' })).to.equal(
       'Annotation metric-config.pods.rps.json-path/json-eval and Annotation metric-config.pods.rps.json-path/json-key are mutually exclusive',
     );
@@ -224,7 +224,7 @@ describe('podsCollector', () => {
       'Annotation metric-config.pods.rps.json-path/json-eval must have a value at character 4, not the end',
     );
     expect(system.errorOf({ 'json-key': '$', port: undefined })).to.equal(
-      'Setting port of metric Pods/rps is missing',
+      'The setting "port" of metric Pods/rps is missing',
     );
   });
 

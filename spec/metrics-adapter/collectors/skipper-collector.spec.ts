@@ -119,7 +119,7 @@ describe('skipperCollector', () => {
     [
       'shares out among backends none of which is named',
       ingress({ [WEIGHTS]: '{"a": 1}' }),
-      /^Setting backend is missing/,
+      /^The setting "backend" is missing/,
     ],
     ['has weights that are none', ingress({ [WEIGHTS]: '{"a": 101}' }), /must be a JSON object of backends/],
     ['has a host that is none', ingress({}, [{ host: 'a"}) or vector(1) #' }]), /is not a host name$/],

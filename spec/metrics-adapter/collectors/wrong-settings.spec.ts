@@ -93,9 +93,7 @@ describe('the settings of every collector', () => {
     for (const [given, name] of missing)
       it(`of type ${type}, ${collector}: ${name} is reported as missing beside ${Object.keys(given).join(', ') || 'nothing'}`, () => {
         const object = withAnnotations(of, annotationsOf(of, { interval: '30s', ...given }));
-        expect(errorsOf(object, collectors)).to.deep.equal([
-          `Setting ${name} of metric ${type}/${METRIC} is missing`,
-        ]);
+        expect(errorsOf(object, collectors)).to.deep.equal([missingMessage(`${type}/${METRIC}`, name)]);
       });
 
     it(`of type ${type}, ${collector}: none may be longer than a query`, () => {
@@ -106,6 +104,15 @@ describe('the settings of every collector', () => {
     });
   }
 });
+
+function missingMessage(metric: string, name: string): string {
+  const [one, other] = name.split(' or ');
+  if (name === 'subscription-id')
+    return `Metric ${metric} requires the setting "subscription-id", or all of "owning-application", "event-types" and "consumer-group"`;
+  return other === undefined
+    ? `The setting "${one}" of metric ${metric} is missing`
+    : `Metric ${metric} has neither the setting "${one}" nor "${other}"`;
+}
 
 function annotationsOf({ type, collector }: WrongSettings, settings: Settings): Settings {
   return Object.fromEntries(

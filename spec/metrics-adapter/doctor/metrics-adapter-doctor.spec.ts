@@ -22,7 +22,7 @@ const OF_SOMEBODY_ELSE =
 
 /** The note about a metric that nothing serves. */
 const lacking = (error: string) =>
-  `no annotation of the HPA configures how it is collected, and the API returns no value: ${error}`;
+  `no annotation of the HPA configures a collector for this metric, and the API returns no value: ${error}`;
 
 describe('metricsAdapterDoctor', () => {
   it('checks each metric from its configuration and source to the API', async () => {
@@ -204,7 +204,9 @@ describe('metricsAdapterDoctor', () => {
     await system.register(BOTH);
     const { diagnoses, findings } = await system.examine();
     expect(diagnoses).to.deep.equal(['metric-source-silent', 'metric-source-silent']);
-    const notes = findings.filter(({ seen }) => seen === 'not served, since its query fails');
+    const notes = findings.filter(
+      ({ seen }) => seen === 'not served, because the query of this metric fails',
+    );
     expect(notes.map(({ status, subject }) => [status, subject])).to.deep.equal([
       ['note', 'hpa default/web Object/rate'],
       ['note', 'hpa default/web External/queue'],

@@ -111,7 +111,7 @@ describe('planCollectors', () => {
     });
 
   const broken: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
-    ['no query', { interval: '30s' }, 'Setting query or query-name of metric External/a is missing'],
+    ['no query', { interval: '30s' }, 'Metric External/a has neither the setting "query" nor "query-name"'],
     [
       'an empty query',
       { query: ' ' },
@@ -217,7 +217,7 @@ describe('planCollectors', () => {
       metrics: [externalMetric('a')],
     });
     expect(problems[0]?.error.message).to.equal(
-      'Setting query or query-name of metric External/a is missing; Annotation metric-config.external.a.prometheus/qurey is not a setting of collector prometheus',
+      'Metric External/a has neither the setting "query" nor "query-name"; Annotation metric-config.external.a.prometheus/qurey is not a setting of collector prometheus',
     );
   });
 
@@ -393,7 +393,9 @@ describe('planCollectors', () => {
     const metric = { name: 'm', selector: { matchLabels, matchExpressions } };
     const { planned } = plan({ metrics: [{ type: 'External', external: { metric, target } }] });
     expect(planned.map(({ notes }) => notes)).to.deep.equal([
-      ['matchExpressions of the selector (env) match only labels that the source returns'],
+      [
+        'matchExpressions with the keys env are not settings of the collector: the HPA gets no value unless the source returns labels that match them',
+      ],
     ]);
   });
 

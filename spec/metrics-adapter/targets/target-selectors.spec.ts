@@ -74,7 +74,7 @@ describe('TargetSelectors', () => {
       expect(read).to.deep.equal([`/apis/${group}/v1/namespaces/default/${plural}/web/scale`]);
       client.getJson = async () => ({ status: { selector: '' } });
       expect(await errorOf(selectors.selectorOf(target('api'), { signal }))).to.equal(
-        'Cannot find pods of Deployment default/api: scale has no selector',
+        'Cannot find pods of Deployment default/api: the scale subresource has no status.selector',
       );
     });
 
@@ -100,7 +100,7 @@ describe('TargetSelectors', () => {
     const served = client.getJson;
     client.getJson = async () => ({ spec: {} });
     expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.equal(
-      'Cannot find pods of Deployment default/web: no selector',
+      'Cannot find pods of Deployment default/web: spec.selector is missing or invalid',
     );
     client.getJson = served;
     expect(await selectors.selectorOf(target('web'), { signal })).to.equal('app=web-1');

@@ -117,7 +117,7 @@ describe('debugEndpoints', () => {
       const { items } = await query<DetailedPodDescription>(server, '/debug/pods?namespace=default');
       const unreported = items.find(({ name }) => name === 'on-failing');
       expect(unreported?.reason?.message).to.equal(
-        'no responding kubelet reports it; it may run on one of the 2 nodes that cannot be scraped. Select it by namespace and name to find its node',
+        'none of the kubelets that responded reports this pod; it may run on one of the 2 nodes that cannot be scraped. To find its node, query with both namespace and name',
       );
     });
 

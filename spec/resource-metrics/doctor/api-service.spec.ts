@@ -113,7 +113,7 @@ describe('apiService', () => {
       return findings.find((one) => one.status === 'failed' && one.diagnosis === 'api-service-unavailable')
         ?.seen;
     };
-    const nothing = 'is not available: unknown: it has no condition Available';
+    const nothing = 'has no condition "Available": the API server has not checked it yet';
     const other = { type: 'Other', status: 'True' };
     for (const status of [{}, { conditions: [] }, { conditions: [other] }])
       expect(await seenWith(status)).to.equal(nothing);

@@ -42,7 +42,7 @@ describe('kubeletResponses', () => {
     const remedies = findings.flatMap((finding) => (finding.status === 'failed' ? [finding.remedy] : []));
     expect(remedies[0]).to.include('--clusterrole=metrics-server-get-nodes-stats --user=other-user`');
     expect(remedies.find((remedy) => remedy.includes('authorization.mode'))).to.include(
-      ': other-user needs get of nodes/stats and nodes/metrics.',
+      ': other-user needs the verb get on nodes/stats and nodes/metrics.',
     );
   });
 
