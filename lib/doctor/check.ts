@@ -9,7 +9,10 @@ export interface Check<C extends ClusterContext = ClusterContext> {
   /** Human-readable. */
   readonly title: string;
 
-  /** @throws {MissingPermission} and other errors that prevent the check; the runner reports them as `unchecked` */
+  /**
+   * @returns at least one finding; {@link findingsOr} has one if there is nothing to check
+   * @throws {MissingPermission} and other errors that prevent the check; the runner reports them as `unchecked`
+   */
   run(context: C): Promise<readonly Finding[]>;
 }
 
@@ -88,6 +91,17 @@ export function ok(subject: string, seen: string): Finding {
 
 export function note(subject: string, seen: string): Finding {
   return { status: 'note', subject, seen };
+}
+
+/** The findings about objects; if there are none, a note why. @param objects all that exist, if this check found them */
+export function findingsOr(
+  subject: string,
+  findings: readonly Finding[],
+  objects?: readonly unknown[],
+): readonly Finding[] {
+  if (findings.length > 0) return findings;
+  const why = objects?.length === 0 ? 'none exist' : 'not checked: none passed the earlier checks';
+  return [note(subject, why)];
 }
 
 /** Creates the finding of a problem; the remaining properties of `diagnosis` fill the placeholders of its remedy. */

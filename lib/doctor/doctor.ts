@@ -128,8 +128,6 @@ export function formatResult({ title, findings }: CheckResult): string {
   const others = findings.filter(({ status }) => status !== 'ok');
   const lines =
     sound.length > MAX_LISTED ? [`  ${MARKS.ok} ${sound.length} passed`] : sound.map(formatFinding);
-  if (findings.length === 0)
-    lines.push(`  ${MARKS.note} nothing to check, or all objects failed earlier checks`);
   const remedies = new Set<string>();
   for (const finding of others) {
     lines.push(formatFinding(finding));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { examineEach, formatRemedy, ok, unchecked } from '#lib/doctor/check.ts';
+import { examineEach, findingsOr, formatRemedy, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { MissingPermission } from '#lib/doctor/cluster-context.ts';
 
 describe('formatRemedy', () => {
@@ -39,6 +39,18 @@ describe('examineEach', () => {
       Array.from({ length: 40 }, (_, index) => `o-${index}`),
     );
     expect(most).to.equal(16);
+  });
+});
+
+describe('findingsOr', () => {
+  it('returns the findings, or a note that no object exists or passed the earlier checks', () => {
+    const found = [ok('node "a"', 'responds')];
+    expect(findingsOr('nodes', found, ['a'])).to.equal(found);
+    expect(findingsOr('nodes', [], [])).to.deep.equal([note('nodes', 'none exist')]);
+    for (const objects of [['a'], undefined])
+      expect(findingsOr('nodes', [], objects)).to.deep.equal([
+        note('nodes', 'not checked: none passed the earlier checks'),
+      ]);
   });
 });
 

@@ -1,9 +1,9 @@
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { formatLocal } from '../cron-hpa-status.ts';
 import { dueActivations, planJobs } from '../planned-jobs.ts';
-import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
+import { type ExaminedCronHpa, type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
 /** Grace period for an activation in progress, and for a new object. */
 const GRACE_PERIOD_MS = 60_000;
@@ -17,13 +17,14 @@ export function activations(examined: ExaminedCronHpas, { timeZone }: { readonly
     async run(context) {
       const schedules = new Schedules();
       const nowMs = context.clock.nowMs();
-      return (await examined.readable(context)).flatMap((one) => {
-        const found = [
+      const found = (await examined.readable(context)).flatMap((one) => {
+        const problems = [
           ...overdue(one, { nowMs, timeZone, schedules }),
           ...failures(one, { nowMs, timeZone, schedules }),
         ];
-        return found.length > 0 ? found : [ok(subjectOf(one), lastOf(one))];
+        return problems.length > 0 ? problems : [ok(subjectOf(one), lastOf(one))];
       });
+      return findingsOr(OBJECTS, found, await examined.all(context));
     },
   };
 }

@@ -78,6 +78,9 @@ export class ExaminedCronHpas {
   }
 }
 
+/** The subject of findings about all objects. */
+export const OBJECTS = 'cronhpas';
+
 /** The subject of findings about an object or one of its jobs. */
 export function subjectOf({ namespace, name }: Pick<ExaminedCronHpa, 'namespace' | 'name'>, job?: string) {
   const subject = `cronhpa ${namespace}/${name}`;

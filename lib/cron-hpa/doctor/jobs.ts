@@ -1,8 +1,8 @@
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { formatLocal } from '../cron-hpa-status.ts';
 import { NEVER_DUE, type PlannedJob, planJobs, REPEATED_NAME } from '../planned-jobs.ts';
-import { type ExaminedCronHpa, type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
+import { type ExaminedCronHpa, type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
 /** Checks that each job can become due. */
 export function jobs(examined: ExaminedCronHpas, { timeZone }: { readonly timeZone: string }): Check {
@@ -13,13 +13,15 @@ export function jobs(examined: ExaminedCronHpas, { timeZone }: { readonly timeZo
     async run(context) {
       const schedules = new Schedules();
       const nowMs = context.clock.nowMs();
-      return (await examined.all(context)).flatMap((one) =>
+      const all = await examined.all(context);
+      const found = all.flatMap((one) =>
         one.object
           ? planJobs(one.object, { nowMs, timeZone, schedules }).map((planned) =>
               findingOf(one, planned, nowMs),
             )
           : [unreadable(one)],
       );
+      return findingsOr(OBJECTS, found, all);
     },
   };
 }

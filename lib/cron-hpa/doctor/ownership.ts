@@ -1,7 +1,7 @@
-import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, ok } from '#lib/doctor/check.ts';
 import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
 import { findConflict, type Hpa, targetKey } from '../target-conflicts.ts';
-import { type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
+import { type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
 /** Checks that no other scaler conflicts with an object. */
 export function ownership(examined: ExaminedCronHpas): Check {
@@ -15,12 +15,13 @@ export function ownership(examined: ExaminedCronHpas): Check {
         targetKey(namespace, spec.scaleTargetRef),
       );
       const hpaOf = await examined.hpaFinder(context);
-      return objects.flatMap((object) => {
+      const all = objects.flatMap((object) => {
         const { namespace, spec } = object;
         const candidates = byTarget.get(targetKey(namespace, spec.scaleTargetRef)) ?? [];
         const found = findingsOf(object, findConflict(object, candidates), hpaOf(object));
         return found.length > 0 ? found : [ok(subjectOf(object), 'no conflict with another scaler')];
       });
+      return findingsOr(OBJECTS, all, await examined.all(context));
     },
   };
 }

@@ -1,11 +1,11 @@
 import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
-import { type Check, examineEach, type Finding, ok, unchecked } from '#lib/doctor/check.ts';
+import { type Check, examineEach, type Finding, findingsOr, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isAllowed } from '#lib/doctor/permissions.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { CronHpa } from '../cron-hpa.ts';
-import { type ExaminedCronHpas, failed, subjectOf } from './examination.ts';
+import { type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
 /** Checks that targets exist and can be scaled, with the permissions of the autoscaler. */
 export function targets(examined: ExaminedCronHpas): Check {
@@ -22,12 +22,13 @@ export function targets(examined: ExaminedCronHpas): Check {
         scales: new ScaleClient({ api, mapper, clock }),
         reviewed: new Reviews(context),
       };
-      return await examineEach(objects, async ({ object }) => {
+      const found = await examineEach(objects, async ({ object }) => {
         const hpa = hpaOf(object);
         // The HPA was listed; its target has to exist.
         const { apiVersion = '', ...rest } = hpa?.scaleTargetRef ?? object.spec.scaleTargetRef;
         return await checkTarget(object, { apiVersion, ...rest }, tools);
       });
+      return findingsOr(OBJECTS, found, await examined.all(context));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Check, ok } from '#lib/doctor/check.ts';
+import { type Check, findingsOr, ok } from '#lib/doctor/check.ts';
 import { autoMinSettings } from '../min-replicas/auto-min-settings.ts';
 import { syncSchedule } from '../sync-schedule.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
@@ -14,6 +14,7 @@ export function annotations(
 
     async run(context) {
       const hpas = await examined.all(context);
+      if (hpas.length === 0) return findingsOr('hpas', [], hpas);
       const found = hpas.flatMap((hpa) => {
         const { namespace, name, annotations: own = {} } = hpa.metadata;
         const problems = [syncSchedule(hpa, syncPeriodMs).problem, autoMinSettings(own, 'recommend').problem];

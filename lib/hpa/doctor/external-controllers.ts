@@ -1,4 +1,4 @@
-import { type Check, ok } from '#lib/doctor/check.ts';
+import { type Check, findingsOr, ok } from '#lib/doctor/check.ts';
 import { FIELD_MANAGER } from '../external-controllers.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
@@ -10,6 +10,7 @@ export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonl
 
     async run(context) {
       const hpas = await examined.all(context);
+      if (hpas.length === 0) return findingsOr('hpas', [], hpas);
       const nowMs = context.clock.nowMs();
       const found = hpas.flatMap(({ metadata: { namespace, name }, statusWriters }) => {
         const other = statusWriters.find(

@@ -1,5 +1,5 @@
 import { type Scale, ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
-import { type Check, examineEach, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
+import { type Check, examineEach, type Finding, findingsOr, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
@@ -19,12 +19,13 @@ export function targets(examined: ExaminedHpas): Check {
       const hpas = await examined.all(context);
       const { client: api, mapper, clock } = context;
       const scales = new ScaleClient({ api, mapper, clock });
-      return await examineEach(hpas, (hpa) => lookAt(hpa, { context, scales }));
+      const found = await examineEach(hpas, (hpa) => checkHpa(hpa, { context, scales }));
+      return findingsOr('hpas', found, hpas);
     },
   };
 }
 
-async function lookAt(
+async function checkHpa(
   hpa: Hpa,
   { context, scales }: { readonly context: ClusterContext; readonly scales: ScaleClient },
 ): Promise<Finding> {

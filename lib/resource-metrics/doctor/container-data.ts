@@ -1,4 +1,4 @@
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { type DoctorContext, isFresh } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -12,7 +12,10 @@ export const containerData: Check<DoctorContext> = {
     const [pods, probes] = await Promise.all([context.pods(), context.probes()]);
     const age = { nowMs: context.clock.nowMs(), resolutionMs: context.options.metricResolutionMs };
     const young = new Set(pods.filter((pod) => isFresh(pod, age)).map(keyOf));
-    return probes.flatMap((probe) => describe(probe, young));
+    return findingsOr(
+      'nodes',
+      probes.flatMap((probe) => describe(probe, young)),
+    );
   },
 };
 

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -12,7 +12,11 @@ export const kubeletCertificates: Check<DoctorContext> = {
   title: 'Kubelet certificates',
 
   async run(context) {
-    return (await context.probes()).flatMap((probe) => describe(probe, context));
+    const probes = await context.probes();
+    return findingsOr(
+      'nodes',
+      probes.flatMap((probe) => describe(probe, context)),
+    );
   },
 };
 

@@ -1,5 +1,5 @@
 import type { NameLookupCode } from '#lib/dns/name-lookup-error.ts';
-import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, ok } from '#lib/doctor/check.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
@@ -12,7 +12,8 @@ export const kubeletConnections: Check<DoctorContext> = {
   title: 'Kubelet connections',
 
   async run(context) {
-    return (await context.probes()).flatMap(describe);
+    const probes = await context.probes();
+    return findingsOr('nodes', probes.flatMap(describe));
   },
 };
 

@@ -1,4 +1,4 @@
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { AttemptOutcome, KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -13,7 +13,10 @@ export const kubeletResponses: Check<DoctorContext> = {
     const probes = await context.probes();
     const isForbidden = probes.some(({ attempts }) => statusOf(attempts.at(-1)?.outcome) === 403);
     const account = isForbidden ? await context.account() : undefined;
-    return probes.flatMap((probe) => describe(probe, account));
+    return findingsOr(
+      'nodes',
+      probes.flatMap((probe) => describe(probe, account)),
+    );
   },
 };
 

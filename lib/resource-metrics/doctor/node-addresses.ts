@@ -1,4 +1,4 @@
-import { type Check, ok } from '#lib/doctor/check.ts';
+import { type Check, findingsOr, ok } from '#lib/doctor/check.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { formatAddress } from '#lib/resource-metrics/nodes/node-address.ts';
@@ -17,7 +17,7 @@ export const nodeAddresses: Check<DoctorContext> = {
       const seen = 'does not exist, or --node-selector does not select it';
       return [failed(`node "${selected}"`, seen, { diagnosis: 'node-unknown' })];
     }
-    return probes.map(({ node, target }) => {
+    const found = probes.map(({ node, target }) => {
       const subject = `node "${node.name}"`;
       const types = [...new Set(node.addresses.map(({ type }) => type))];
       if ('reason' in target) {
@@ -38,5 +38,6 @@ export const nodeAddresses: Check<DoctorContext> = {
         `${formatAddress(target)}: its ${type}, the first match of ${preferred}; port from ${port}`,
       );
     });
+    return findingsOr('nodes', found, probes);
   },
 };

@@ -1,4 +1,4 @@
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -16,7 +16,8 @@ export const nodeClocks: Check<DoctorContext> = {
   title: 'Node clocks',
 
   async run(context) {
-    return (await context.probes()).flatMap(describe);
+    const probes = await context.probes();
+    return findingsOr('nodes', probes.flatMap(describe));
   },
 };
 

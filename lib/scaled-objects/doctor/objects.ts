@@ -1,5 +1,5 @@
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { type Check, type Finding, note, ok, unchecked } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -34,8 +34,8 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
 
     async run(context) {
       const found = await examined.all(context);
-      const all = [...found.objects, ...found.jobs].length;
-      if (all === 0) return [note('objects', 'none exist')];
+      const all = [...found.objects, ...found.jobs];
+      if (all.length === 0) return findingsOr('objects', [], all);
       const path = collectionPath(HPAS, namespace);
       const hpas = await context.list(
         'horizontalpodautoscalers.autoscaling',
@@ -56,7 +56,7 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
       const problems = findings.flat();
       return problems.length > 0
         ? problems
-        : [ok('objects', `targets and settings of ${all} objects are valid`)];
+        : [ok('objects', `targets and settings of ${all.length} objects are valid`)];
     },
   };
 }

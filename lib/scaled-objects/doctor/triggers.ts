@@ -1,6 +1,6 @@
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
-import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -53,7 +53,8 @@ export function triggers(
 
     async run(context) {
       const { objects, jobs } = await examined.all(context);
-      if (objects.length + jobs.length === 0) return [note('triggers', 'no objects exist')];
+      const all = [...objects, ...jobs];
+      if (all.length === 0) return findingsOr('objects', [], all);
       const authentications = new Map<string, TriggerAuthentication>();
       for (const resource of [TRIGGER_AUTHENTICATIONS, CLUSTER_TRIGGER_AUTHENTICATIONS])
         for (const one of await context.list(
@@ -90,7 +91,7 @@ export function triggers(
         for (const [index, begin] of waiting) findings[index] = await begin();
       };
       await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
-      return findings.flat();
+      return findingsOr('triggers', findings.flat(), all);
     },
   };
 }

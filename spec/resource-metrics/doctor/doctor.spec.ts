@@ -24,7 +24,11 @@ describe('runDoctor', () => {
 
   it('reports once that the node does not exist', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
-    const { isSound, findings, diagnoses } = await examine(server, ['--node=nowhere']);
+    const { isSound, checks, findings, diagnoses } = await examine(server, ['--node=nowhere']);
+    expect(checks.filter((check) => check.findings.length === 0)).to.deep.equal([]);
+    expect(findings).to.deep.include({
+      ...{ status: 'note', subject: 'nodes', seen: 'not checked: none passed the earlier checks' },
+    });
     expect(isSound).to.equal(false);
     expect(diagnoses).to.deep.equal(['node-unknown']);
     expect(findings.filter(({ status }) => status === 'unchecked')).to.deep.equal([]);

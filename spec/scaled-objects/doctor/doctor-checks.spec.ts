@@ -106,7 +106,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         `note ${EXTERNAL}: not registered: HPAs of ScaledObjects have no values`,
       ],
       'scaledobjects-objects: ScaledObjects and ScaledJobs': ['note objects: none exist'],
-      'scaledobjects-triggers: Triggers of ScaledObjects and ScaledJobs': ['note triggers: no objects exist'],
+      'scaledobjects-triggers: Triggers of ScaledObjects and ScaledJobs': ['note objects: none exist'],
     });
   });
 
