@@ -12,7 +12,7 @@ export function formatTriggerTables(triggers: readonly Trigger[]): string {
   const examples = readExamples();
   const sections = triggers.map(({ types, description, parameters }) => {
     const rows = Object.entries(parameters.shape).map(([name, type]) => {
-      const { from, description: what, aliases = [], default: fallback } = factsOf(type);
+      const { from, description: what, aliases, default: fallback } = factsOf(type);
       const names = [name, ...aliases].map((one) => `\`${one}\``).join(', ');
       const isNeeded = !type.safeParse(undefined).success;
       const value = isNeeded ? 'required' : fallback === undefined ? '' : `\`${fallback}\``;

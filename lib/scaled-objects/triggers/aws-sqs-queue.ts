@@ -7,16 +7,7 @@ import {
   type SqsQueue,
   SqsRegions,
 } from '#lib/sources/http-apis/sqs-queue.ts';
-import {
-  boolean,
-  integer,
-  METADATA,
-  oneOf,
-  type Place,
-  parameter,
-  secret,
-  text,
-} from './parameters/parameter.ts';
+import { boolean, integer, oneOf, type Place, parameter, secret, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
@@ -27,55 +18,28 @@ const REGION = /^[a-z0-9-]{1,50}$/;
 const KEY: readonly Place[] = ['authentication', 'environment', 'metadata'];
 
 const parameters = z.object({
-  queueURL: parameter(text, {
-    from: ['metadata', 'environment'],
-    description: 'The URL of the queue, or its name.',
-  }),
-  queueLength: parameter(integer.default(5), {
-    from: METADATA,
-    description: 'Target number of messages per replica.',
-    default: '5',
-  }),
-  activationQueueLength: parameter(integer.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  awsRegion: parameter(text, {
-    from: ['metadata', 'authentication'],
-    description: 'Region, such as eu-central-1.',
-  }),
-  awsEndpoint: parameter(text.optional(), {
-    from: METADATA,
-    description:
-      'URL of an endpoint, instead of the endpoint of the region. If identityOwner is operator, it must be an endpoint of SQS, or its host must be in --aws-identity-hosts.',
-  }),
-  scaleOnInFlight: parameter(boolean.default(true), {
-    from: METADATA,
-    description: 'Whether to count messages that were received, but not deleted.',
-    default: 'true',
-  }),
-  scaleOnDelayed: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether to count delayed messages.',
-    default: 'false',
-  }),
-  identityOwner: parameter(oneOf('pod', 'operator').default('pod'), {
-    from: METADATA,
-    description:
-      'Identity that requests use. pod: the access key in the following parameters. operator: the identity of the autoscaler.',
-    default: 'pod',
-  }),
-  awsAccessKeyID: parameter(text.optional(), {
+  queueURL: parameter(text, 'The URL of the queue, or its name.', { from: ['metadata', 'environment'] }),
+  queueLength: parameter(integer.default(5), 'Target number of messages per replica.'),
+  activationQueueLength: parameter(integer.default(0), 'The trigger is active above this value.'),
+  awsRegion: parameter(text, 'Region, such as eu-central-1.', { from: ['metadata', 'authentication'] }),
+  awsEndpoint: parameter(
+    text.optional(),
+    'URL of an endpoint, instead of the endpoint of the region. If identityOwner is operator, it must be an endpoint of SQS, or its host must be in --aws-identity-hosts.',
+  ),
+  scaleOnInFlight: parameter(
+    boolean.default(true),
+    'Whether to count messages that were received, but not deleted.',
+  ),
+  scaleOnDelayed: parameter(boolean.default(false), 'Whether to count delayed messages.'),
+  identityOwner: parameter(
+    oneOf('pod', 'operator').default('pod'),
+    'Identity that requests use. pod: the access key in the following parameters. operator: the identity of the autoscaler.',
+  ),
+  awsAccessKeyID: parameter(text.optional(), 'ID of the access key.', {
     from: KEY,
     aliases: ['awsAccessKeyId'],
-    description: 'ID of the access key.',
   }),
-  awsSecretAccessKey: parameter(text.optional(), {
-    from: KEY,
-    isSecret: true,
-    description: 'Secret access key.',
-  }),
+  awsSecretAccessKey: parameter(text.optional(), 'Secret access key.', { from: KEY, isSecret: true }),
   awsSessionToken: secret('Session token of temporary credentials.'),
   awsRoleArn: secret('Not supported (a role to assume).'),
 });

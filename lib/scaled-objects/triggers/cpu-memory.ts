@@ -1,23 +1,19 @@
 import { z } from 'zod';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
-import { METADATA, parameter, text } from './parameters/parameter.ts';
+import { parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import type { Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  value: parameter(text, {
-    from: METADATA,
-    description:
-      'Target per pod: with metricType Utilization, a percentage of the resource requests; with AverageValue, a quantity.',
-  }),
-  containerName: parameter(text.optional(), {
-    from: METADATA,
-    description: 'Container whose usage is measured. By default, all containers of the pod.',
-  }),
-  type: parameter(text.optional(), {
-    from: METADATA,
-    description: 'No longer supported: set metricType of the trigger instead.',
-  }),
+  value: parameter(
+    text,
+    'Target per pod: with metricType Utilization, a percentage of the resource requests; with AverageValue, a quantity.',
+  ),
+  containerName: parameter(
+    text.optional(),
+    'Container whose usage is measured. By default, all containers of the pod.',
+  ),
+  type: parameter(text.optional(), 'No longer supported: set metricType of the trigger instead.'),
 });
 
 const MAX_PERCENT = 2 ** 31 - 1;

@@ -4,28 +4,18 @@ import type { Schedule } from '#lib/schedule/schedule.ts';
 import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { integer, METADATA, parameter, text } from './parameters/parameter.ts';
+import { integer, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  timezone: parameter(text, {
-    from: METADATA,
-    description: 'Time zone of the schedules, by its IANA name.',
-  }),
-  start: parameter(text, {
-    from: METADATA,
-    description:
-      'Cron schedule of the start of the window, with the fields minute, hour, day of month, month and day of week.',
-  }),
-  end: parameter(text, {
-    from: METADATA,
-    description: 'Cron schedule of the end of the window, with the same fields.',
-  }),
-  desiredReplicas: parameter(integer, {
-    from: METADATA,
-    description: 'Replicas during the window.',
-  }),
+  timezone: parameter(text, 'Time zone of the schedules, by its IANA name.'),
+  start: parameter(
+    text,
+    'Cron schedule of the start of the window, with the fields minute, hour, day of month, month and day of week.',
+  ),
+  end: parameter(text, 'Cron schedule of the end of the window, with the same fields.'),
+  desiredReplicas: parameter(integer, 'Replicas during the window.'),
 });
 
 /** A time window: active from its start to just before its end. */

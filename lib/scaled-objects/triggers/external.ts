@@ -9,27 +9,18 @@ import type { Sample } from '#lib/sources/sample.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import {
-  boolean,
-  hostAndPort,
-  METADATA,
-  parameter,
-  secret,
-  text,
-  UNSAFE_SSL,
-} from './parameters/parameter.ts';
+import { boolean, hostAndPort, parameter, secret, text, UNSAFE_SSL } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { clientKey } from './parameters/tls-parameters.ts';
 import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
-  scalerAddress: parameter(text, { from: METADATA, description: 'host:port of the scaler.' }),
-  enableTLS: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether to use TLS. A value of caCert or tlsClientCert enables TLS as well.',
-    default: 'false',
-  }),
+  scalerAddress: parameter(text, 'host:port of the scaler.'),
+  enableTLS: parameter(
+    boolean.default(false),
+    'Whether to use TLS. A value of caCert or tlsClientCert enables TLS as well.',
+  ),
   unsafeSsl: UNSAFE_SSL,
   caCert: secret('CA certificates of the server, in PEM.'),
   tlsClientCert: secret('Client certificate, in PEM.'),

@@ -5,7 +5,7 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import { influxdb3Value } from '#lib/sources/http-apis/influxdb3-server.ts';
 import type { Query } from '#lib/sources/query.ts';
-import { float, METADATA, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
+import { float, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
@@ -13,44 +13,24 @@ import type { TriggerClients } from './trigger-clients.ts';
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
 
 const parameters = z.object({
-  serverURL: parameter(text, { from: PLACE, description: 'URL of the server.' }),
-  query: parameter(text, {
-    from: METADATA,
-    description:
-      'The query: for version 2 in Flux, with the value in the first row; for version 3 in the language of queryType, with the value in the last row.',
-  }),
-  influxVersion: parameter(oneOf('2', '3').default('2'), {
-    from: METADATA,
-    description: 'Version of the server: 2 or 3.',
-    default: '2',
-  }),
-  organizationName: parameter(text.optional(), {
+  serverURL: parameter(text, 'URL of the server.', { from: PLACE }),
+  query: parameter(
+    text,
+    'The query: for version 2 in Flux, with the value in the first row; for version 3 in the language of queryType, with the value in the last row.',
+  ),
+  influxVersion: parameter(oneOf('2', '3').default('2'), 'Version of the server: 2 or 3.'),
+  organizationName: parameter(text.optional(), 'Organization; required for version 2.', {
     from: ['metadata', 'environment', 'authentication'],
-    description: 'Organization; required for version 2.',
   }),
-  authToken: parameter(text.optional(), {
-    from: ['environment', 'authentication'],
-    description: 'Authentication token.',
-  }),
-  database: parameter(text.optional(), { from: PLACE, description: 'Database; required for version 3.' }),
-  metricKey: parameter(text.optional(), {
-    from: METADATA,
-    description: 'Column that contains the value; required for version 3.',
-  }),
-  queryType: parameter(text.default('InfluxQL'), {
-    from: METADATA,
-    description: 'Language of the query for version 3: InfluxQL, or FlightSQL for SQL.',
-    default: 'InfluxQL',
-  }),
-  thresholdValue: parameter(float.optional(), {
-    from: METADATA,
-    description: 'Target value per replica.',
-  }),
-  activationThresholdValue: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
+  authToken: parameter(text.optional(), 'Authentication token.', { from: ['environment', 'authentication'] }),
+  database: parameter(text.optional(), 'Database; required for version 3.', { from: PLACE }),
+  metricKey: parameter(text.optional(), 'Column that contains the value; required for version 3.'),
+  queryType: parameter(
+    text.default('InfluxQL'),
+    'Language of the query for version 3: InfluxQL, or FlightSQL for SQL.',
+  ),
+  thresholdValue: parameter(float.optional(), 'Target value per replica.'),
+  activationThresholdValue: parameter(float.default(0), 'The trigger is active above this value.'),
   unsafeSsl: UNSAFE_SSL,
 });
 

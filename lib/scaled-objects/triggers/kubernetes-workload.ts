@@ -2,26 +2,18 @@ import { z } from 'zod';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { ListPods } from './cluster-lookups.ts';
-import { boolean, float, METADATA, parameter, text } from './parameters/parameter.ts';
+import { boolean, float, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  podSelector: parameter(text, { from: METADATA, description: 'Label selector of the pods.' }),
-  value: parameter(float.optional(), {
-    from: METADATA,
-    description: 'Target number of pods per replica.',
-  }),
-  activationValue: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  groupByNode: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether to count the nodes that the pods run on, instead of the pods.',
-    default: 'false',
-  }),
+  podSelector: parameter(text, 'Label selector of the pods.'),
+  value: parameter(float.optional(), 'Target number of pods per replica.'),
+  activationValue: parameter(float.default(0), 'The trigger is active above this value.'),
+  groupByNode: parameter(
+    boolean.default(false),
+    'Whether to count the nodes that the pods run on, instead of the pods.',
+  ),
 });
 
 /** Number of pods in the namespace of the object that match a selector. */

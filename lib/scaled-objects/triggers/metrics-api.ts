@@ -19,68 +19,49 @@ import {
   type ServiceName,
 } from './cluster-lookups.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
-import {
-  boolean,
-  duration,
-  float,
-  METADATA,
-  oneOf,
-  parameter,
-  text,
-  UNSAFE_SSL,
-} from './parameters/parameter.ts';
+import { boolean, duration, float, oneOf, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import type { HttpTriggerOptions } from './prometheus.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
-  url: parameter(text, { from: METADATA, description: 'URL that is requested, by GET.' }),
-  valueLocation: parameter(text, {
-    from: METADATA,
-    description:
-      'Where the number is in the response: with format json or yaml, a path such as `a.b.0`; with prometheus, a series such as `name{a="b"}`.',
-  }),
-  targetValue: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
-  activationTargetValue: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  format: parameter(oneOf(...VALUE_FORMATS).default('json'), {
-    from: METADATA,
-    description: `Format of the response: ${VALUE_FORMATS.join(', ')}; xml is not supported.`,
-    default: 'json',
-  }),
+  url: parameter(text, 'URL that is requested, by GET.'),
+  valueLocation: parameter(
+    text,
+    'Where the number is in the response: with format json or yaml, a path such as `a.b.0`; with prometheus, a series such as `name{a="b"}`.',
+  ),
+  targetValue: parameter(float.optional(), 'Target value per replica.'),
+  activationTargetValue: parameter(float.default(0), 'The trigger is active above this value.'),
+  format: parameter(
+    oneOf(...VALUE_FORMATS).default('json'),
+    `Format of the response: ${VALUE_FORMATS.join(', ')}; xml is not supported.`,
+  ),
   unsafeSsl: UNSAFE_SSL,
-  timeout: parameter(duration.optional(), { from: METADATA, description: 'Timeout of a request.' }),
-  aggregateFromKubeServiceEndpoints: parameter(boolean.default(false), {
-    from: METADATA,
-    description:
-      'Whether to query all ready endpoints of the Service that the URL names, and aggregate their values. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
-    default: 'false',
-  }),
-  aggregationType: parameter(oneOf(...AGGREGATIONS).default('average'), {
-    from: METADATA,
-    description: `How to aggregate the values of several endpoints: ${AGGREGATIONS.join(', ')}. sum and max require a response from every endpoint.`,
-    default: 'average',
-  }),
+  timeout: parameter(duration.optional(), 'Timeout of a request.'),
+  aggregateFromKubeServiceEndpoints: parameter(
+    boolean.default(false),
+    'Whether to query all ready endpoints of the Service that the URL names, and aggregate their values. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',
+  ),
+  aggregationType: parameter(
+    oneOf(...AGGREGATIONS).default('average'),
+    `How to aggregate the values of several endpoints: ${AGGREGATIONS.join(', ')}. sum and max require a response from every endpoint.`,
+  ),
   ...HTTP_AUTHENTICATION,
-  apiKey: parameter(text.optional(), {
-    from: ['metadata', 'authentication'],
-    isSecret: true,
-    description:
-      'API key for authMode apiKey. An API key in metadata is visible to everyone who can read the object.',
-  }),
-  method: parameter(oneOf('header', 'query').default('header'), {
-    from: ['metadata', 'authentication'],
-    description: 'Where to send the API key: header or query.',
-    default: 'header',
-  }),
-  keyParamName: parameter(text.optional(), {
-    from: ['metadata', 'authentication'],
-    description:
-      'Name of the header or query parameter. By default, the header X-API-KEY or the query parameter api_key.',
-  }),
+  apiKey: parameter(
+    text.optional(),
+    'API key for authMode apiKey. An API key in metadata is visible to everyone who can read the object.',
+    { from: ['metadata', 'authentication'], isSecret: true },
+  ),
+  method: parameter(
+    oneOf('header', 'query').default('header'),
+    'Where to send the API key: header or query.',
+    { from: ['metadata', 'authentication'] },
+  ),
+  keyParamName: parameter(
+    text.optional(),
+    'Name of the header or query parameter. By default, the header X-API-KEY or the query parameter api_key.',
+    { from: ['metadata', 'authentication'] },
+  ),
 });
 
 interface MetricsApiOptions extends HttpTriggerOptions {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parseMysqlConnection } from './parameters/connection-text.ts';
-import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
+import { float, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { openDatabases, type SqlTriggerOptions } from './postgresql.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
@@ -11,34 +11,20 @@ const SECRET: readonly Place[] = ['authentication', 'environment'];
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
 
 const parameters = z.object({
-  connectionString: parameter(text.optional(), {
-    from: SECRET,
-    description:
-      '`user:password@tcp(host:3306)/database`; if set, the following five parameters are not used.',
-  }),
-  username: parameter(text.optional(), {
-    from: ['metadata', 'authentication', 'environment'],
-    description: 'User name.',
-  }),
-  password: parameter(text.optional(), { from: SECRET, description: 'Password.' }),
-  host: parameter(text.optional(), { from: PLACE, description: 'Host name of the server.' }),
-  port: parameter(text.optional(), { from: PLACE, description: 'Port of the server. By default 3306.' }),
-  dbName: parameter(text.optional(), { from: PLACE, description: 'Name of the database.' }),
-  query: parameter(text, {
-    from: METADATA,
-    description: 'SQL statement, whose result has the value in the first column of the first row.',
-  }),
-  queryValue: parameter(float, { from: METADATA, description: 'Target value per replica.' }),
-  activationQueryValue: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  metricName: parameter(text.optional(), {
-    from: METADATA,
-    description: 'Ignored.',
-    isUnsupported: true,
-  }),
+  connectionString: parameter(
+    text.optional(),
+    '`user:password@tcp(host:3306)/database`; if set, the following five parameters are not used.',
+    { from: SECRET },
+  ),
+  username: parameter(text.optional(), 'User name.', { from: ['metadata', 'authentication', 'environment'] }),
+  password: parameter(text.optional(), 'Password.', { from: SECRET }),
+  host: parameter(text.optional(), 'Host name of the server.', { from: PLACE }),
+  port: parameter(text.optional(), 'Port of the server. By default 3306.', { from: PLACE }),
+  dbName: parameter(text.optional(), 'Name of the database.', { from: PLACE }),
+  query: parameter(text, 'SQL statement, whose result has the value in the first column of the first row.'),
+  queryValue: parameter(float, 'Target value per replica.'),
+  activationQueryValue: parameter(float.default(0), 'The trigger is active above this value.'),
+  metricName: parameter(text.optional(), 'Ignored.', { isUnsupported: true }),
 });
 
 const PORT = '3306';

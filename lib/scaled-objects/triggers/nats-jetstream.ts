@@ -2,15 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { jetstreamLag } from '#lib/sources/http-apis/jetstream-consumer.ts';
-import {
-  boolean,
-  hostAndPort,
-  integer,
-  METADATA,
-  type Place,
-  parameter,
-  text,
-} from './parameters/parameter.ts';
+import { boolean, hostAndPort, integer, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
@@ -18,33 +10,19 @@ import type { TriggerClients } from './trigger-clients.ts';
 const PLACE: readonly Place[] = ['authentication', 'metadata'];
 
 const parameters = z.object({
-  natsServerMonitoringEndpoint: parameter(text, {
+  natsServerMonitoringEndpoint: parameter(text, 'host:port of the HTTP monitoring endpoint.', {
     from: PLACE,
-    description: 'host:port of the HTTP monitoring endpoint.',
   }),
-  account: parameter(text.optional(), {
-    from: PLACE,
-    aliases: ['accountID'],
-    description:
-      'Required: name or ID of the account that has the stream; `$G` if the server has no accounts.',
-  }),
-  stream: parameter(text, { from: METADATA, description: 'Name of the stream.' }),
-  consumer: parameter(text, { from: METADATA, description: 'Name of the consumer, whose lag is the value.' }),
-  lagThreshold: parameter(integer.default(10), {
-    from: METADATA,
-    description: 'Target number of messages per replica.',
-    default: '10',
-  }),
-  activationLagThreshold: parameter(integer.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  useHttps: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether to use HTTPS.',
-    default: 'false',
-  }),
+  account: parameter(
+    text.optional(),
+    'Required: name or ID of the account that has the stream; `$G` if the server has no accounts.',
+    { from: PLACE, aliases: ['accountID'] },
+  ),
+  stream: parameter(text, 'Name of the stream.'),
+  consumer: parameter(text, 'Name of the consumer, whose lag is the value.'),
+  lagThreshold: parameter(integer.default(10), 'Target number of messages per replica.'),
+  activationLagThreshold: parameter(integer.default(0), 'The trigger is active above this value.'),
+  useHttps: parameter(boolean.default(false), 'Whether to use HTTPS.'),
 });
 
 /** The lag of a NATS JetStream consumer. */

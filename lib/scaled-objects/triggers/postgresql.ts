@@ -2,33 +2,24 @@ import { z } from 'zod';
 import type { NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabases, sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parsePostgresConnection } from './parameters/connection-text.ts';
-import { float, METADATA, type Place, parameter, text } from './parameters/parameter.ts';
+import { float, type Place, parameter, text } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
 const PLACE: readonly Place[] = ['authentication', 'metadata'];
-const part = (description: string) => parameter(text.optional(), { from: PLACE, description });
+const part = (description: string) => parameter(text.optional(), description, { from: PLACE });
 
 const parameters = z.object({
-  query: parameter(text, {
-    from: METADATA,
-    description: 'SQL statement, whose result has the value in the first column of the first row.',
-  }),
-  targetQueryValue: parameter(float.optional(), {
-    from: METADATA,
-    description: 'Target value per replica.',
-  }),
-  activationTargetQueryValue: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  connection: parameter(text.optional(), {
-    from: SECRET,
-    description: 'URL, or `host=a port=5432 user=…`; if set, the following parameters are not used.',
-  }),
+  query: parameter(text, 'SQL statement, whose result has the value in the first column of the first row.'),
+  targetQueryValue: parameter(float.optional(), 'Target value per replica.'),
+  activationTargetQueryValue: parameter(float.default(0), 'The trigger is active above this value.'),
+  connection: parameter(
+    text.optional(),
+    'URL, or `host=a port=5432 user=…`; if set, the following parameters are not used.',
+    { from: SECRET },
+  ),
   host: part('Host name of the server.'),
   port: part('Port of the server.'),
   userName: part('User name.'),
@@ -36,7 +27,7 @@ const parameters = z.object({
   sslmode: part(
     'Whether to use TLS and to verify the certificate of the server: disable, require, verify-ca or verify-full.',
   ),
-  password: parameter(text.optional(), { from: SECRET, description: 'Password.' }),
+  password: parameter(text.optional(), 'Password.', { from: SECRET }),
 });
 
 export interface SqlTriggerOptions extends NetworkOptions {

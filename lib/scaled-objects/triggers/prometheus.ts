@@ -9,62 +9,33 @@ import { EmptyResponseError, parseDecimal } from '#lib/sources/sample.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
-import {
-  boolean,
-  duration,
-  float,
-  keyValues,
-  METADATA,
-  parameter,
-  text,
-  UNSAFE_SSL,
-} from './parameters/parameter.ts';
+import { boolean, duration, float, keyValues, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
 import { parametersOf } from './parameters/read-parameters.ts';
 import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 
 const parameters = z.object({
-  serverAddress: parameter(text, {
-    from: METADATA,
-    description: 'URL of the server; `/api/v1/query` is appended.',
-  }),
-  query: parameter(text, {
-    from: METADATA,
-    description: 'PromQL query, whose result must be a single series or a scalar.',
-  }),
-  threshold: parameter(float.optional(), { from: METADATA, description: 'Target value per replica.' }),
-  activationThreshold: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  queryParameters: parameter(keyValues.optional(), {
-    from: METADATA,
-    description: 'Additional query parameters of the URL, as `k=v,k=v`.',
-  }),
-  namespace: parameter(text.optional(), {
-    from: METADATA,
-    description: 'Value of the query parameter `namespace` in the URL, for multi-tenant servers.',
-  }),
-  customHeaders: parameter(keyValues.optional(), {
-    from: METADATA,
-    description: 'Additional headers, as `k=v,k=v`.',
-  }),
-  ignoreNullValues: parameter(boolean.default(true), {
-    from: METADATA,
-    description: 'Whether an empty result counts as 0. If false, it is an error.',
-    default: 'true',
-  }),
+  serverAddress: parameter(text, 'URL of the server; `/api/v1/query` is appended.'),
+  query: parameter(text, 'PromQL query, whose result must be a single series or a scalar.'),
+  threshold: parameter(float.optional(), 'Target value per replica.'),
+  activationThreshold: parameter(float.default(0), 'The trigger is active above this value.'),
+  queryParameters: parameter(keyValues.optional(), 'Additional query parameters of the URL, as `k=v,k=v`.'),
+  namespace: parameter(
+    text.optional(),
+    'Value of the query parameter `namespace` in the URL, for multi-tenant servers.',
+  ),
+  customHeaders: parameter(keyValues.optional(), 'Additional headers, as `k=v,k=v`.'),
+  ignoreNullValues: parameter(
+    boolean.default(true),
+    'Whether an empty result counts as 0. If false, it is an error.',
+  ),
   unsafeSsl: UNSAFE_SSL,
-  timeout: parameter(duration.optional(), { from: METADATA, description: 'Timeout of a request.' }),
-  awsRegion: parameter(text.optional(), {
+  timeout: parameter(duration.optional(), 'Timeout of a request.'),
+  awsRegion: parameter(text.optional(), 'Not supported, because requests are not signed for AWS.', {
     from: ['metadata', 'authentication'],
-    description: 'Not supported, because requests are not signed for AWS.',
     isUnsupported: true,
   }),
-  identityOwner: parameter(text.optional(), {
-    from: METADATA,
-    description: 'Ignored, because requests are not signed for AWS.',
+  identityOwner: parameter(text.optional(), 'Ignored, because requests are not signed for AWS.', {
     isUnsupported: true,
   }),
   ...HTTP_AUTHENTICATION,

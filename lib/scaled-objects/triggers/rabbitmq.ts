@@ -11,7 +11,6 @@ import {
   duration,
   float,
   integer,
-  METADATA,
   oneOf,
   type Place,
   parameter,
@@ -40,33 +39,29 @@ const MAX_NAME_LENGTH = 1000;
 const LOGIN: readonly Place[] = ['authentication', 'environment'];
 
 export const RABBITMQ_CONNECTION = {
-  host: parameter(text, {
-    from: ['metadata', 'authentication', 'environment'],
-    isSecret: true,
-    description:
-      'URL of the broker: `amqp://user:password@host:port/vhost`, or the same with amqps, http or https.',
-  }),
-  protocol: parameter(oneOf('auto', 'amqp', 'http').default('auto'), {
+  host: parameter(
+    text,
+    'URL of the broker: `amqp://user:password@host:port/vhost`, or the same with amqps, http or https.',
+    { from: ['metadata', 'authentication', 'environment'], isSecret: true },
+  ),
+  protocol: parameter(
+    oneOf('auto', 'amqp', 'http').default('auto'),
+    'amqp, http or auto; auto uses the scheme of the URL in host.',
+    { from: ['metadata', 'authentication'] },
+  ),
+  vhostName: parameter(text.optional(), 'Virtual host, instead of the one in the URL.', {
     from: ['metadata', 'authentication'],
-    description: 'amqp, http or auto; auto uses the scheme of the URL in host.',
-    default: 'auto',
   }),
-  vhostName: parameter(text.optional(), {
-    from: ['metadata', 'authentication'],
-    description: 'Virtual host, instead of the one in the URL.',
-  }),
-  username: parameter(text.optional(), {
+  username: parameter(text.optional(), 'User name, instead of the one in the URL; requires password.', {
     from: LOGIN,
-    description: 'User name, instead of the one in the URL; requires password.',
   }),
-  password: parameter(text.optional(), { from: LOGIN, description: 'Password; requires username.' }),
+  password: parameter(text.optional(), 'Password; requires username.', { from: LOGIN }),
   unsafeSsl: UNSAFE_SSL,
-  tls: parameter(oneOf('enable', 'disable').default('disable'), {
-    from: AUTHENTICATION,
-    description:
-      'Whether to use the certificates in ca, cert and key: enable or disable. Whether the connection uses TLS depends on the scheme of the URL.',
-    default: 'disable',
-  }),
+  tls: parameter(
+    oneOf('enable', 'disable').default('disable'),
+    'Whether to use the certificates in ca, cert and key: enable or disable. Whether the connection uses TLS depends on the scheme of the URL.',
+    { from: AUTHENTICATION },
+  ),
   ca: secret('CA certificates of the broker, in PEM.'),
   cert: secret(
     'Client certificate, in PEM. With amqps, and without a user name, it authenticates the client.',
@@ -76,56 +71,39 @@ export const RABBITMQ_CONNECTION = {
 };
 
 const parameters = z.object({
-  queueName: parameter(text, {
-    from: METADATA,
-    description: 'Name of the queue; if useRegex is true, a regular expression, which the broker evaluates.',
-  }),
-  mode: parameter(oneOf(...MODES).optional(), {
-    from: METADATA,
-    description: `What the trigger measures: ${MODES.join(', ')}.`,
-  }),
-  value: parameter(float.optional(), {
-    from: METADATA,
-    description: `Target value per replica; requires mode. If mode, value and queueLength are all unset, the target is ${DEFAULT_LENGTH} messages.`,
-  }),
-  queueLength: parameter(float.optional(), {
-    from: METADATA,
-    description:
-      'Deprecated: target number of messages per replica. Instead, set mode to QueueLength, and value.',
-  }),
-  activationValue: parameter(float.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
-  useRegex: parameter(boolean.default(false), {
-    from: METADATA,
-    description: 'Whether queueName is a regular expression; requires protocol http.',
-    default: 'false',
-  }),
-  excludeUnacknowledged: parameter(boolean.default(false), {
-    from: METADATA,
-    description:
-      'Whether to exclude messages that were delivered, but not acknowledged; requires protocol http.',
-    default: 'false',
-  }),
-  pageSize: parameter(integer.default(100), {
-    from: METADATA,
-    description: `Maximum number of queues that the regular expression may match; at most ${MAX_QUEUES}.`,
-    default: '100',
-  }),
-  operation: parameter(oneOf('sum', 'avg', 'max').default('sum'), {
-    from: METADATA,
-    description: 'How to aggregate the values of several queues: sum, avg or max.',
-    default: 'sum',
-  }),
-  timeout: parameter(duration.optional(), {
-    from: METADATA,
-    description: 'Timeout of a request; requires protocol http.',
-  }),
-  workloadIdentityResource: parameter(text.optional(), {
+  queueName: parameter(
+    text,
+    'Name of the queue; if useRegex is true, a regular expression, which the broker evaluates.',
+  ),
+  mode: parameter(oneOf(...MODES).optional(), `What the trigger measures: ${MODES.join(', ')}.`),
+  value: parameter(
+    float.optional(),
+    `Target value per replica; requires mode. If mode, value and queueLength are all unset, the target is ${DEFAULT_LENGTH} messages.`,
+  ),
+  queueLength: parameter(
+    float.optional(),
+    'Deprecated: target number of messages per replica. Instead, set mode to QueueLength, and value.',
+  ),
+  activationValue: parameter(float.default(0), 'The trigger is active above this value.'),
+  useRegex: parameter(
+    boolean.default(false),
+    'Whether queueName is a regular expression; requires protocol http.',
+  ),
+  excludeUnacknowledged: parameter(
+    boolean.default(false),
+    'Whether to exclude messages that were delivered, but not acknowledged; requires protocol http.',
+  ),
+  pageSize: parameter(
+    integer.default(100),
+    `Maximum number of queues that the regular expression may match; at most ${MAX_QUEUES}.`,
+  ),
+  operation: parameter(
+    oneOf('sum', 'avg', 'max').default('sum'),
+    'How to aggregate the values of several queues: sum, avg or max.',
+  ),
+  timeout: parameter(duration.optional(), 'Timeout of a request; requires protocol http.'),
+  workloadIdentityResource: parameter(text.optional(), 'Not supported (the workload identity of a cloud).', {
     from: ['authentication'],
-    description: 'Not supported (the workload identity of a cloud).',
     isUnsupported: true,
   }),
   ...RABBITMQ_CONNECTION,

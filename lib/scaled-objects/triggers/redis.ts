@@ -7,7 +7,6 @@ import {
   boolean,
   hostAndPort,
   integer,
-  METADATA,
   oneOf,
   type Place,
   parameter,
@@ -25,69 +24,50 @@ const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
 const HOST: readonly Place[] = ['metadata', 'environment', 'authentication'];
 
 export const REDIS_CONNECTION = {
-  address: parameter(text.optional(), {
-    from: ADDRESS,
-    aliases: ['addresses'],
-    description: 'host:port of the server; for a cluster or sentinels, a comma-separated list.',
-  }),
-  host: parameter(text.optional(), {
-    from: HOST,
-    aliases: ['hosts'],
-    description:
-      'Host name, as an alternative to address; requires port. For a cluster or sentinels, a comma-separated list.',
-  }),
-  port: parameter(text.optional(), {
+  address: parameter(
+    text.optional(),
+    'host:port of the server; for a cluster or sentinels, a comma-separated list.',
+    { from: ADDRESS, aliases: ['addresses'] },
+  ),
+  host: parameter(
+    text.optional(),
+    'Host name, as an alternative to address; requires port. For a cluster or sentinels, a comma-separated list.',
+    { from: HOST, aliases: ['hosts'] },
+  ),
+  port: parameter(text.optional(), 'Port of host; for a cluster or sentinels, a comma-separated list.', {
     from: HOST,
     aliases: ['ports'],
-    description: 'Port of host; for a cluster or sentinels, a comma-separated list.',
   }),
-  username: parameter(text.optional(), { from: HOST, description: 'User name.' }),
-  password: parameter(text.optional(), { from: HOST, isSecret: true, description: 'Password.' }),
-  databaseIndex: parameter(integer.default(0), {
-    from: METADATA,
-    description: 'Index of the database.',
-    default: '0',
-  }),
-  enableTLS: parameter(boolean.optional(), {
-    from: METADATA,
-    description: 'Whether to use TLS.',
-  }),
-  tls: parameter(oneOf('enable', 'disable').optional(), {
-    from: AUTHENTICATION,
-    description: 'Whether to use TLS: enable or disable. Cannot be set together with enableTLS.',
-  }),
+  username: parameter(text.optional(), 'User name.', { from: HOST }),
+  password: parameter(text.optional(), 'Password.', { from: HOST, isSecret: true }),
+  databaseIndex: parameter(integer.default(0), 'Index of the database.'),
+  enableTLS: parameter(boolean.optional(), 'Whether to use TLS.'),
+  tls: parameter(
+    oneOf('enable', 'disable').optional(),
+    'Whether to use TLS: enable or disable. Cannot be set together with enableTLS.',
+    { from: AUTHENTICATION },
+  ),
   unsafeSsl: UNSAFE_SSL,
   ca: secret('CA certificates of the server, in PEM.'),
   cert: secret('Client certificate, in PEM.', ['Cert']),
   key: secret('Key of the client certificate, in PEM.'),
   keyPassword: secret('Passphrase of the key.'),
-  sentinelMaster: parameter(text.optional(), {
-    from: ADDRESS,
-    description: 'Name of the master that the sentinels monitor; required for sentinels.',
-  }),
-  sentinelUsername: parameter(text.optional(), {
-    from: ADDRESS,
-    description: 'User name for the sentinels.',
-  }),
-  sentinelPassword: parameter(text.optional(), {
+  sentinelMaster: parameter(
+    text.optional(),
+    'Name of the master that the sentinels monitor; required for sentinels.',
+    { from: ADDRESS },
+  ),
+  sentinelUsername: parameter(text.optional(), 'User name for the sentinels.', { from: ADDRESS }),
+  sentinelPassword: parameter(text.optional(), 'Password for the sentinels.', {
     from: ADDRESS,
     isSecret: true,
-    description: 'Password for the sentinels.',
   }),
 };
 
 const listParameters = z.object({
-  listName: parameter(text, { from: METADATA, description: 'Key of the list, set, sorted set or hash.' }),
-  listLength: parameter(integer.default(5), {
-    from: METADATA,
-    description: 'Target number of elements per replica.',
-    default: '5',
-  }),
-  activationListLength: parameter(integer.default(0), {
-    from: METADATA,
-    description: 'The trigger is active above this value.',
-    default: '0',
-  }),
+  listName: parameter(text, 'Key of the list, set, sorted set or hash.'),
+  listLength: parameter(integer.default(5), 'Target number of elements per replica.'),
+  activationListLength: parameter(integer.default(0), 'The trigger is active above this value.'),
   ...REDIS_CONNECTION,
 });
 
@@ -132,33 +112,24 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
 }
 
 const streamParameters = z.object({
-  stream: parameter(text, { from: METADATA, description: 'Key of the stream.' }),
-  consumerGroup: parameter(text.optional(), {
-    from: METADATA,
-    description: 'Name of the consumer group.',
-  }),
-  pendingEntriesCount: parameter(integer.default(5), {
-    from: METADATA,
-    description:
-      'Target number of pending entries per replica, which were delivered to the consumer group, but not acknowledged; used if consumerGroup is set and lagCount is not.',
-    default: '5',
-  }),
-  streamLength: parameter(integer.default(5), {
-    from: METADATA,
-    description: 'Target number of entries of the stream per replica; used if consumerGroup is not set.',
-    default: '5',
-  }),
-  lagCount: parameter(integer.optional(), {
-    from: METADATA,
-    description:
-      'Target lag per replica, which is the number of entries that were not delivered to the consumer group yet; requires consumerGroup and Redis 7.',
-  }),
-  activationLagCount: parameter(integer.default(0), {
-    from: METADATA,
-    description:
-      'The trigger is active if the number of entries (length, pending entries or lag) is above this value.',
-    default: '0',
-  }),
+  stream: parameter(text, 'Key of the stream.'),
+  consumerGroup: parameter(text.optional(), 'Name of the consumer group.'),
+  pendingEntriesCount: parameter(
+    integer.default(5),
+    'Target number of pending entries per replica, which were delivered to the consumer group, but not acknowledged; used if consumerGroup is set and lagCount is not.',
+  ),
+  streamLength: parameter(
+    integer.default(5),
+    'Target number of entries of the stream per replica; used if consumerGroup is not set.',
+  ),
+  lagCount: parameter(
+    integer.optional(),
+    'Target lag per replica, which is the number of entries that were not delivered to the consumer group yet; requires consumerGroup and Redis 7.',
+  ),
+  activationLagCount: parameter(
+    integer.default(0),
+    'The trigger is active if the number of entries (length, pending entries or lag) is above this value.',
+  ),
   ...REDIS_CONNECTION,
 });
 

@@ -4,7 +4,7 @@ import {
   parseMysqlConnection,
   parsePostgresConnection,
 } from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
-import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
+import { float, keyValues, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus.ts';
 import {
@@ -26,8 +26,8 @@ const RESPONSE = { length: 4 * MEBIBYTE, by: 'MAX_BYTES' };
 const OBJECT = { length: MEBIBYTE, by: 'etcd' };
 
 const PARAMETERS = z.object({
-  number: parameter(float.optional(), { from: METADATA, description: '' }),
-  pairs: parameter(keyValues.optional(), { from: METADATA, description: '' }),
+  number: parameter(float.optional(), ''),
+  pairs: parameter(keyValues.optional(), ''),
 });
 
 /** Readers of ScaledObjects' triggers and of their sources' responses. */

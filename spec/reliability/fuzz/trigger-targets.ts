@@ -5,7 +5,7 @@ import {
   parseMysqlConnection,
   parsePostgresConnection,
 } from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
-import { float, keyValues, METADATA, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
+import { float, keyValues, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
 import { RABBITMQ_CONNECTION, rabbitmqConnectionOf } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
@@ -18,8 +18,8 @@ import { readSqlSource } from '#lib/sources/sql/sql-source.ts';
 import { type FuzzTarget, isPlainError, never, parseJson, readAll } from './fuzz-target.ts';
 
 const PARAMETERS = z.object({
-  number: parameter(float.optional(), { from: METADATA, description: '' }),
-  pairs: parameter(keyValues.optional(), { from: METADATA, description: '' }),
+  number: parameter(float.optional(), ''),
+  pairs: parameter(keyValues.optional(), ''),
 });
 const DOCUMENT =
   '{"a":{"b":[{"n":3},{"n":"1500m"}]},"queues":[{"name":"q","depth":7},{"tags":{"toString":1}}]}';

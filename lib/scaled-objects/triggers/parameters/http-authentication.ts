@@ -9,11 +9,11 @@ const EXCLUSIVE: readonly string[] = ['bearer', 'basic'];
 
 /** Authentication parameters of HTTP triggers. */
 export const HTTP_AUTHENTICATION = {
-  authModes: parameter(text.optional(), {
-    from: ['metadata', 'authentication'],
-    aliases: ['authMode'],
-    description: `Comma-separated authentication modes: ${MODES.join(', ')}; at most one of ${EXCLUSIVE.join(' and ')}.`,
-  }),
+  authModes: parameter(
+    text.optional(),
+    `Comma-separated authentication modes: ${MODES.join(', ')}; at most one of ${EXCLUSIVE.join(' and ')}.`,
+    { from: ['metadata', 'authentication'], aliases: ['authMode'] },
+  ),
   bearerToken: secret('Token for bearer.', ['token']),
   username: secret('User name for basic.'),
   password: secret('Password for basic.'),

@@ -5,30 +5,39 @@ import { goBoolean } from '../../api/annotations.ts';
 /** Source of a parameter: the trigger's metadata, its authentication, or the environment of the target's container. */
 export type Place = 'metadata' | 'authentication' | 'environment';
 
-/** Properties of a parameter beside its type. */
-interface ParameterFacts {
-  /** Sources in order; the first value that is not blank counts. */
-  readonly from: readonly Place[];
-  /** For the table in the documentation. */
-  readonly description: string;
+interface ParameterOptions {
+  /** Sources in order; the first value that is not blank counts. By default only the metadata. */
+  readonly from?: readonly Place[];
   readonly aliases?: readonly string[];
   /** Whether to redact its value; by default if the metadata is not a source. */
   readonly isSecret?: boolean;
   /** Whether it is refused or ignored, so that forms do not offer it. */
   readonly isUnsupported?: boolean;
-  /** Default value in the documentation. */
-  readonly default?: string;
 }
 
-export const METADATA: readonly Place[] = ['metadata'];
+/** Properties of a parameter beside its type. */
+interface ParameterFacts extends Required<ParameterOptions> {
+  /** For the table in the documentation. */
+  readonly description: string;
+  /** The default value as metadata would have it; `undefined` without one. */
+  readonly default: string | undefined;
+}
+
 export const AUTHENTICATION: readonly Place[] = ['authentication'];
 
 const FACTS = new WeakMap<z.ZodType, ParameterFacts>();
 
 /** Declares a parameter of a trigger. */
-export function parameter<T extends z.ZodType>(type: T, facts: ParameterFacts): T {
+export function parameter<T extends z.ZodType>(
+  type: T,
+  description: string,
+  { from = ['metadata'], aliases = [], ...options }: ParameterOptions = {},
+): T {
   const own = type.clone() as T; // several parameters may share a type
-  FACTS.set(own, facts);
+  const { isSecret = !from.includes('metadata'), isUnsupported = false } = options;
+  const { data } = type.safeParse(undefined);
+  const fallback = data === undefined ? undefined : `${data}`;
+  FACTS.set(own, { description, from, aliases, isSecret, isUnsupported, default: fallback });
   return own;
 }
 
@@ -69,15 +78,14 @@ export const boolean = z.string().transform((given, context) => {
 
 /** A secret of the authentication, which is redacted in messages. */
 export function secret(description: string, aliases: readonly string[] = []) {
-  return parameter(text.optional(), { from: AUTHENTICATION, description, aliases });
+  return parameter(text.optional(), description, { from: AUTHENTICATION, aliases });
 }
 
 /** Shared by all triggers with TLS. */
-export const UNSAFE_SSL = parameter(boolean.default(false), {
-  from: METADATA,
-  description: 'Whether to skip the verification of the server certificate.',
-  default: 'false',
-});
+export const UNSAFE_SSL = parameter(
+  boolean.default(false),
+  'Whether to skip the verification of the server certificate.',
+);
 
 /** A duration in Go's syntax, or a whole number of milliseconds. Result in milliseconds. */
 export const duration = z.string().transform((given, context) => {

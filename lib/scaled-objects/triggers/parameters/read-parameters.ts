@@ -46,7 +46,7 @@ function findParameter(
   type: z.ZodType,
   { metadata, authentication, environment }: ParameterSources,
 ) {
-  const { from, aliases = [] } = factsOf(type);
+  const { from, aliases } = factsOf(type);
   for (const place of from) {
     for (const key of [name, ...aliases]) {
       const variable = place === 'environment' ? getOwn(metadata, `${key}FromEnv`) : undefined;
@@ -74,7 +74,7 @@ export function secretParameters(
 ): readonly string[] {
   const secrets: string[] = [];
   for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const { from, aliases = [], isSecret = !from.includes('metadata') } = factsOf(type);
+    const { aliases, isSecret } = factsOf(type);
     if (!isSecret) continue;
     for (const key of [name, ...aliases]) {
       const variable = getOwn(metadata, `${key}FromEnv`);
@@ -110,7 +110,7 @@ export function unmatchedKeys(
 ): readonly string[] {
   const names = new Set<string>();
   for (const [name, type] of Object.entries(schema.shape) as [string, z.ZodType][]) {
-    const { from, aliases = [] } = factsOf(type);
+    const { from, aliases } = factsOf(type);
     for (const key of [name, ...aliases]) {
       if (from.includes('metadata')) names.add(key);
       if (from.includes('environment')) names.add(`${key}FromEnv`);

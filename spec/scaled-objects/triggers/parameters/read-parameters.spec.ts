@@ -59,7 +59,7 @@ describe('parametersOf, of every trigger', () => {
     describe(trigger.types.join(', '), () => {
       it('takes the parameters of the table, and no others', () => {
         const names = Object.entries(trigger.parameters.shape).map(([name, type]) =>
-          [name, ...(factsOf(type).aliases ?? [])].join('|'),
+          [name, ...factsOf(type).aliases].join('|'),
         );
         expect(names).to.deep.equal(rows.map((row) => row.split(' ')[0]));
       });
@@ -152,15 +152,9 @@ function none(): never {
 }
 
 const SCHEMA = z.object({
-  query: parameter(text, { from: ['metadata', 'authentication'], description: 'What is asked.' }),
-  host: parameter(text, {
-    ...{ from: ['metadata', 'authentication', 'environment'], isSecret: true },
-    description: 'Where.',
-  }),
-  password: parameter(text, {
-    ...{ from: ['authentication', 'environment'], aliases: ['pass'] },
-    description: 'The password.',
-  }),
+  query: parameter(text, 'What is asked.', { from: ['metadata', 'authentication'] }),
+  host: parameter(text, 'Where.', { from: ['metadata', 'authentication', 'environment'], isSecret: true }),
+  password: parameter(text, 'The password.', { from: ['authentication', 'environment'], aliases: ['pass'] }),
 });
 
 describe('secretParameters', () => {
@@ -178,9 +172,9 @@ describe('secretParameters', () => {
 
 describe('unmatchedKeys', () => {
   const schema = z.object({
-    host: parameter(text, { from: ['metadata', 'environment'], aliases: ['address'], description: 'Where.' }),
-    password: parameter(text, { from: ['authentication', 'environment'], description: 'A secret.' }),
-    query: parameter(text, { from: ['metadata'], description: 'What.' }),
+    host: parameter(text, 'Where.', { from: ['metadata', 'environment'], aliases: ['address'] }),
+    password: parameter(text, 'A secret.', { from: ['authentication', 'environment'] }),
+    query: parameter(text, 'What.'),
   });
   const keysOf = (...keys: readonly string[]) =>
     unmatchedKeys(schema, Object.fromEntries(keys.map((key) => [key, 'a'])));
