@@ -4,19 +4,13 @@ import { join } from 'node:path';
 import { ReloadingFiles } from '#lib/kubernetes/access/reloading-files.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import type { SourceTls } from '../network/tls.ts';
 import { Secrets } from '../secrets.ts';
 
 /** Credentials for a server, at one time. */
-export interface HttpCredentials {
+export interface HttpCredentials extends SourceTls {
   /** The value of the Authorization header. */
   readonly authorization?: string | undefined;
-  /** PEM; by default the system's authorities are trusted. */
-  readonly ca?: string | undefined;
-  /** PEM of a client certificate and its key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  /** Disables verification of the server certificate, as configured by the user. */
-  readonly isUnverified?: boolean | undefined;
 }
 
 /** Credentials that may change at run time. */

@@ -201,8 +201,7 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
     else if (target.protocol === 'https:') void connectTls(host, target.port, connected);
     else connectPlain(target, connected);
   };
-  const { ca, cert, key, isUnverified = false } = credentials;
-  const tls = { ca, cert, key, isUnverified };
+  const { authorization: _, ...tls } = credentials;
   async function connectTls(host: string, port: string, connected: buildConnector.Callback): Promise<void> {
     const late = new AbortController();
     const why = new Error(`no connection within ${formatDuration(connectTimeoutMs)}`);

@@ -7,17 +7,8 @@ import { DEFAULT_CIPHERS } from 'node:tls';
  */
 export const CIPHERS_WITHOUT_DHE = `${DEFAULT_CIPHERS}:!DHE`;
 
+/** Certificates for connections to sources. */
 export interface SourceTls {
-  /** PEM; by default the system's authorities are trusted. */
-  readonly ca?: string | undefined;
-  /** PEM of a client certificate and its key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  /** Disables verification of the server certificate, as configured by the user. */
-  readonly isUnverified: boolean;
-}
-
-export interface SqlTls {
   /** PEM; by default the system's authorities are trusted. */
   readonly ca?: string | undefined;
   /** PEM of a client certificate and its key. */

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type Query, shorten } from '../query.ts';
+import type { NetworkOptions } from '../network/allowed-hosts.ts';
+import { digest, type Query, shorten } from '../query.ts';
 import { parseDecimal, type Sample } from '../sample.ts';
 
 import { Secrets } from '../secrets.ts';
@@ -38,8 +38,7 @@ export class SqlDatabase implements Disposable {
     this.#pool = new SqlPool({ clock, connect: () => CONNECT[options.system](options) });
     this.#address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`;
     const { system, host, port, user, password, database, tls } = options;
-    const text = JSON.stringify([system, host, port, user, password, database, tls ?? null]);
-    this.#identity = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    this.#identity = digest([system, host, port, user, password, database, tls ?? null]);
   }
 
   /** Identifies the database and its credentials; contains no secret. */
@@ -161,7 +160,7 @@ type SharedDatabase = Pick<SqlDatabase, 'key' | 'rows'>;
 
 /** Databases that tenants choose, shared by equal options; each query reads one number. */
 export class SqlDatabases implements Disposable {
-  readonly #clock: Clock;
+  readonly #options: NetworkOptions & { readonly clock: Clock };
   readonly #logins = new FairSemaphore(MAX_LOGINS);
   readonly #databases = new LruMap<string, SqlDatabase>({
     max: MAX_DATABASES,
@@ -169,13 +168,15 @@ export class SqlDatabases implements Disposable {
   });
   #isClosed = false;
 
-  constructor({ clock }: { readonly clock: Clock }) {
-    this.#clock = clock;
+  constructor(options: NetworkOptions & { readonly clock: Clock }) {
+    this.#options = options;
   }
 
-  for(given: Omit<DatabaseOptions, 'limits' | 'logins'>): SharedDatabase {
-    const options = { ...given, limits: VALUE_LIMITS, logins: this.#logins };
-    const { key } = new SqlDatabase(options, { clock: this.#clock });
+  for(given: Omit<DatabaseOptions, keyof NetworkOptions | 'limits' | 'logins'>): SharedDatabase {
+    const { clock, allowedHosts, findAddresses, share } = this.#options;
+    const network = { allowedHosts, findAddresses, share };
+    const options = { ...network, ...given, limits: VALUE_LIMITS, logins: this.#logins };
+    const { key } = new SqlDatabase(options, { clock });
     return { key, rows: async (text, signal) => await this.#use(key, options).rows(text, signal) };
   }
 
@@ -186,6 +187,6 @@ export class SqlDatabases implements Disposable {
 
   #use(key: string, options: DatabaseOptions): SqlDatabase {
     if (this.#isClosed) throw new Error('the connections are closed');
-    return this.#databases.getOrSet(key, () => new SqlDatabase(options, { clock: this.#clock }));
+    return this.#databases.getOrSet(key, () => new SqlDatabase(options, this.#options));
   }
 }

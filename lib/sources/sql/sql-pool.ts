@@ -1,3 +1,4 @@
+import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { IDLE_LIMITS } from '../network/guarded-socket.ts';
@@ -22,9 +23,8 @@ interface Idle {
 export class SqlPool implements Disposable {
   readonly #options: SqlPoolOptions;
   readonly #idle: Idle[] = [];
-  readonly #waiting: PromiseWithResolvers<void>[] = [];
+  readonly #permits = new Semaphore(MAX_CONNECTIONS);
   readonly #open = new Set<SqlConnection>();
-  #inUse = 0;
   #isClosed = false;
 
   constructor(options: SqlPoolOptions) {
@@ -38,7 +38,8 @@ export class SqlPool implements Disposable {
    * unknown
    */
   async read(text: string, signal: AbortSignal): Promise<SqlRows> {
-    await this.#acquire(signal);
+    if (this.#isClosed) throw new Error('the connections are closed');
+    using _permit = await this.#permits.acquire(signal);
     let connection: SqlConnection | undefined;
     try {
       connection = this.#takeIdle() ?? (await this.#connect(signal));
@@ -50,9 +51,6 @@ export class SqlPool implements Disposable {
     } catch (error) {
       if (connection) this.#destroy(connection);
       throw connection?.socket.failure ?? error;
-    } finally {
-      this.#inUse--;
-      this.#waiting.shift()?.resolve();
     }
   }
 
@@ -61,24 +59,6 @@ export class SqlPool implements Disposable {
     this.#isClosed = true;
     for (const idle of this.#idle.splice(0)) disposeIdle(idle);
     for (const connection of [...this.#open]) this.#destroy(connection);
-  }
-
-  async #acquire(signal: AbortSignal): Promise<void> {
-    if (this.#isClosed) throw new Error('the connections are closed');
-    while (this.#inUse >= MAX_CONNECTIONS) {
-      const permit = Promise.withResolvers<void>();
-      this.#waiting.push(permit);
-      try {
-        await raceAbort(permit.promise, signal);
-      } catch (error) {
-        const index = this.#waiting.indexOf(permit);
-        if (index === -1)
-          this.#waiting.shift()?.resolve(); // pass the acquired permit on
-        else this.#waiting.splice(index, 1);
-        throw error;
-      }
-    }
-    this.#inUse++;
   }
 
   #takeIdle(): SqlConnection | undefined {
