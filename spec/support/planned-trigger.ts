@@ -1,4 +1,10 @@
 import type { Trigger, TriggerRequest } from '#lib/scaled-objects/triggers/trigger.ts';
+import type { TriggerEnvironment } from '#lib/scaled-objects/triggers/trigger-environment.ts';
+
+/** The part of an environment that opens sources, for a trigger that opens this one. */
+export function opening<Source>(source: Source): Pick<TriggerEnvironment, 'open'> {
+  return { open: () => source as never };
+}
 
 /** Plans a trigger, with defaults for what the spec does not set. */
 export async function planned(trigger: Trigger, request: Partial<TriggerRequest>) {

@@ -8,9 +8,7 @@ import {
   SqsRegions,
 } from '#lib/sources/http-apis/sqs-queue.ts';
 import { boolean, integer, oneOf, type Place, parameter, secret, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { above, oneMetric, type Trigger } from './trigger.ts';
-import type { TriggerClients } from './trigger-clients.ts';
+import { above, defineTrigger, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 /** Part of a host name. */
@@ -44,27 +42,17 @@ const parameters = z.object({
   awsRoleArn: secret('Not supported (a role to assume).'),
 });
 
-/** Dependencies of the trigger. */
-interface SqsTriggerOptions {
-  readonly regions: SqsRegions;
-  readonly clients: TriggerClients;
-}
-
 const openRegions = ({ awsIdentityHosts }: TriggerEnvironment) => new SqsRegions({ hosts: awsIdentityHosts });
 
-export function openAwsSqsQueueTrigger({ clients, open }: TriggerEnvironment): Trigger {
-  return awsSqsQueueTrigger({ clients, regions: open(openRegions) });
-}
-
 /** The messages of a queue of Amazon SQS. */
-export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Trigger {
-  return {
+export function awsSqsQueueTrigger({ open, clients }: Pick<TriggerEnvironment, 'open' | 'clients'>): Trigger {
+  const regions = open(openRegions);
+  return defineTrigger({
     types: ['aws-sqs-queue'],
     scalerName: () => 'awsSqsQueueScaler',
     description: 'The number of messages in a queue of Amazon SQS.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given) {
       if (given.awsRoleArn !== undefined) throw new Error('parameter "awsRoleArn" is not supported');
       if (given.queueLength < 1)
         throw new Error(`parameter "queueLength" value "${given.queueLength}" must be greater than 0`);
@@ -87,7 +75,7 @@ export function awsSqsQueueTrigger({ regions, clients }: SqsTriggerOptions): Tri
         evaluate: above(given.activationQueueLength),
       });
     },
-  };
+  });
 }
 
 /** A text that is not a URL is the name of the queue. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { Quantity } from '#lib/kubernetes/quantity.ts';
 import { parameter, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import type { Trigger } from './trigger.ts';
+import { defineTrigger, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   value: parameter(
@@ -20,13 +19,12 @@ const MAX_PERCENT = 2 ** 31 - 1;
 
 /** CPU or memory of the target's pods, which the HPA controller reads. */
 export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
-  return {
+  return defineTrigger({
     types: [resource],
     scalerName: () => 'cpuMemoryScaler',
     description: `The ${resource === 'cpu' ? 'CPU' : 'memory'} usage of the target's pods. The HPA controller reads it from metrics.k8s.io.`,
     parameters,
-    plan(request) {
-      const { value, containerName, type } = parametersOf(parameters, request);
+    plan({ value, containerName, type }, request) {
       if (type !== undefined)
         throw new Error(
           `the 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' instead.`,
@@ -34,7 +32,7 @@ export function resourceTrigger(resource: 'cpu' | 'memory'): Trigger {
       const target = targetOf(value.trim(), request.metricType);
       return { kind: 'resource', metric: { resource, containerName, target } };
     },
-  };
+  });
 }
 
 function targetOf(value: string, metricType: string | undefined) {

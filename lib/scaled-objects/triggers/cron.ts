@@ -5,8 +5,7 @@ import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { integer, parameter, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { oneMetric, type Trigger } from './trigger.ts';
+import { defineTrigger, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   timezone: parameter(text, 'Time zone of the schedules, by its IANA name.'),
@@ -20,13 +19,12 @@ const parameters = z.object({
 
 /** A time window: active from its start to just before its end. */
 export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
-  return {
+  return defineTrigger({
     types: ['cron'],
     scalerName: () => 'cronScaler',
     description: 'A time window. The value is desiredReplicas during the window, and 0 outside of it.',
     parameters,
-    plan(request) {
-      const { timezone, start, end, desiredReplicas } = parametersOf(parameters, request);
+    plan({ timezone, start, end, desiredReplicas }) {
       checkZone(timezone.trim());
       const startsAt = scheduleOf(start, timezone.trim(), 'start');
       const endsAt = scheduleOf(end, timezone.trim(), 'end');
@@ -47,7 +45,7 @@ export function cronTrigger({ clock }: { readonly clock: Clock }): Trigger {
         },
       });
     },
-  };
+  });
 }
 
 /**

@@ -8,11 +8,15 @@ import { digest } from '#lib/sources/query.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
-import type { Clock } from '#lib/time/clock.ts';
 import { boolean, hostAndPort, parameter, secret, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
 import { clientKey } from './parameters/tls-parameters.ts';
-import { type ExternalMetric, neededTarget, type Trigger, type TriggerRequest } from './trigger.ts';
+import {
+  defineTrigger,
+  type ExternalMetric,
+  neededTarget,
+  type Trigger,
+  type TriggerRequest,
+} from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
@@ -27,30 +31,20 @@ const parameters = z.object({
   tlsClientKey: secret('Key of the client certificate, in PEM.'),
 });
 
-/** Dependencies of the trigger. */
-interface ExternalTriggerOptions {
-  readonly scalers: ExternalScalers;
-  readonly clock: Clock;
-}
-
 const openScalers = (environment: TriggerEnvironment) => new ExternalScalers(environment);
 
-export function openExternalTrigger({ clock, open }: TriggerEnvironment): Trigger {
-  return externalTrigger({ clock, scalers: open(openScalers) });
-}
-
 /** An external scaler of the user, called by gRPC. It receives all metadata of the trigger, and nothing of its authentication. */
-export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Trigger {
+export function externalTrigger({ open, clock }: Pick<TriggerEnvironment, 'open' | 'clock'>): Trigger {
+  const scalers = open(openScalers);
   const specs = new MetricSpecCache(scalers, { clock });
-  return {
+  return defineTrigger({
     types: ['external', 'external-push'],
     scalerName: (type) => (type === 'external-push' ? 'externalPushScaler' : 'externalScaler'),
     description:
       'The metrics of an external scaler, read over gRPC. With external-push, the autoscaler also subscribes to pushes of the scaler, which take effect within a second.',
     parameters,
     takesAnyKey: true,
-    async plan(request, signal) {
-      const given = parametersOf(parameters, request);
+    async plan(given, request, signal) {
       const server = scalerOf(given);
       const object = objectOf(request);
       const metrics = await specsOf(specs, { server, object, signal });
@@ -65,7 +59,7 @@ export function externalTrigger({ scalers, clock }: ExternalTriggerOptions): Tri
         ...(request.type === 'external-push' && { push }),
       };
     },
-  };
+  });
 }
 
 function scalerOf(given: z.output<typeof parameters>): ScalerServer {

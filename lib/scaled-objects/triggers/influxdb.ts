@@ -6,8 +6,7 @@ import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import { influxdb3Value } from '#lib/sources/http-apis/influxdb3-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { float, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
@@ -38,13 +37,12 @@ const LANGUAGES: Readonly<Record<string, 'influxql' | 'sql'>> = { influxql: 'inf
 
 /** The result of an InfluxDB query. */
 export function influxdbTrigger({ clients }: { readonly clients: TriggerClients }): Trigger {
-  return {
+  return defineTrigger({
     types: ['influxdb'],
     scalerName: () => 'influxDBScaler',
     description: 'The result of a query of InfluxDB 2 or 3.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given, request) {
       if (Object.hasOwn(request.metadata, 'authToken'))
         throw new Error('authToken must not be set in the metadata of the trigger');
       const read = parseSourceUrl(given.serverURL);
@@ -76,7 +74,7 @@ export function influxdbTrigger({ clients }: { readonly clients: TriggerClients 
       const query = influxdb3Value({ http, url: read.url, database, language, text: given.query, column });
       return oneMetric({ name: `influxdb-${database}`, query, target, evaluate });
     },
-  };
+  });
 }
 
 /** Reduces a query to its first row. */

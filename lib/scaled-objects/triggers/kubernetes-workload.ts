@@ -3,8 +3,7 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { ListPods } from './cluster-lookups.ts';
 import { boolean, float, parameter, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   podSelector: parameter(text, 'Label selector of the pods.'),
@@ -18,13 +17,12 @@ const parameters = z.object({
 
 /** Number of pods in the namespace of the object that match a selector. */
 export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: ListPods }): Trigger {
-  return {
+  return defineTrigger({
     types: ['kubernetes-workload'],
     scalerName: () => 'kubernetesWorkloadScaler',
     description: 'The number of pods that match a label selector, in the namespace of the object.',
     parameters,
-    plan(request) {
-      const { podSelector, value, activationValue, groupByNode } = parametersOf(parameters, request);
+    plan({ podSelector, value, activationValue, groupByNode }, request) {
       try {
         parseLabelSelector(podSelector);
       } catch (cause) {
@@ -52,5 +50,5 @@ export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: Lis
         evaluate: above(activationValue),
       });
     },
-  };
+  });
 }

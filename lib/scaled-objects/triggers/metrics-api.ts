@@ -20,9 +20,8 @@ import {
 } from './cluster-lookups.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
 import { boolean, duration, float, oneOf, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import type { HttpTriggerOptions } from './prometheus.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
   url: parameter(text, 'URL that is requested, by GET.'),
@@ -64,10 +63,10 @@ const parameters = z.object({
   ),
 });
 
-interface MetricsApiOptions extends HttpTriggerOptions {
-  readonly listEndpoints: ListEndpoints;
-  readonly sharedServiceNamespaces: readonly string[];
-}
+type MetricsApiEnvironment = Pick<
+  TriggerEnvironment,
+  'clients' | 'clock' | 'timeoutMs' | 'listEndpoints' | 'sharedServiceNamespaces'
+>;
 
 /** Timeout for polling all endpoints of a Service. */
 const FLEET_TIMEOUT_MS = 15_000;
@@ -81,7 +80,7 @@ export function metricsApiTrigger({
   timeoutMs,
   listEndpoints,
   sharedServiceNamespaces,
-}: MetricsApiOptions): Trigger {
+}: MetricsApiEnvironment): Trigger {
   const serviceFor = (url: URL, namespace: string) => {
     const service = serviceIn(url);
     const shared = ['*', service.namespace].some((one) => sharedServiceNamespaces.includes(one));
@@ -90,13 +89,12 @@ export function metricsApiTrigger({
       `parameter "url" must name a Service in namespace ${namespace}: the flag --shared-service-namespaces of the autoscaler does not name ${service.namespace}`,
     );
   };
-  return {
+  return defineTrigger({
     types: ['metrics-api'],
     scalerName: () => 'metricsAPIScaler',
     description: 'A number in the response of an HTTP server.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given, request) {
       const read = parseSourceUrl(given.url);
       if (typeof read === 'string') throw new Error(`parameter "url" ${read}`);
       const target = neededTarget(given.targetValue, request, 'no targetValue given in metadata');
@@ -125,7 +123,7 @@ export function metricsApiTrigger({
       const name = `metric-api-${given.valueLocation}`;
       return oneMetric({ name, query, target, evaluate: above(given.activationTargetValue) });
     },
-  };
+  });
 }
 
 function apiKeyOf({ apiKey }: { readonly apiKey?: string | undefined }): string {

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parseMysqlConnection } from './parameters/connection-text.ts';
 import { float, type Place, parameter, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { openDatabases, type SqlTriggerOptions } from './postgresql.ts';
-import { above, oneMetric, type Trigger } from './trigger.ts';
+import { openDatabases } from './postgresql.ts';
+import { above, defineTrigger, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
@@ -29,25 +28,20 @@ const parameters = z.object({
 
 const PORT = '3306';
 
-export function openMysqlTrigger(environment: TriggerEnvironment): Trigger {
-  return mysqlTrigger({ ...environment, databases: environment.open(openDatabases) });
-}
-
 /** The result of a MySQL or MariaDB statement. */
-export function mysqlTrigger({ databases, allowedHosts, findAddresses, share }: SqlTriggerOptions): Trigger {
-  return {
+export function mysqlTrigger({ open }: Pick<TriggerEnvironment, 'open'>): Trigger {
+  const databases = open(openDatabases);
+  return defineTrigger({
     types: ['mysql'],
     scalerName: () => 'mySQLScaler',
     description: 'The result of a statement in MySQL or MariaDB.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given) {
       const { connectionString, dbName = '' } = given;
       const connection = connectionString ? parseMysqlConnection(connectionString) : partsOf(given);
       const { host = '', port = Number(PORT), user = '', password = '', database = '' } = connection;
       const source = databases.for({
         ...{ system: 'mysql', host, port, user, password, database, tls: undefined },
-        ...{ allowedHosts, findAddresses, share },
       });
       const query = sqlQuery(source, { text: given.query, error: 'error inspecting MySQL' });
       const name = `mysql-${connectionString ? database : dbName}`;
@@ -58,7 +52,7 @@ export function mysqlTrigger({ databases, allowedHosts, findAddresses, share }: 
         evaluate: above(given.activationQueryValue),
       });
     },
-  };
+  });
 }
 
 function partsOf({

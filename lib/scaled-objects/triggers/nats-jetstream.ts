@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { NO_CREDENTIALS } from '#lib/sources/http/http-credentials.ts';
 import { jetstreamLag } from '#lib/sources/http-apis/jetstream-consumer.ts';
 import { boolean, hostAndPort, integer, type Place, parameter, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { above, oneMetric, type Trigger } from './trigger.ts';
-import type { TriggerClients } from './trigger-clients.ts';
+import { above, defineTrigger, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const PLACE: readonly Place[] = ['authentication', 'metadata'];
 
@@ -29,18 +28,14 @@ const parameters = z.object({
 export function natsJetstreamTrigger({
   clients,
   timeoutMs,
-}: {
-  readonly clients: TriggerClients;
-  readonly timeoutMs: number;
-}): Trigger {
-  return {
+}: Pick<TriggerEnvironment, 'clients' | 'timeoutMs'>): Trigger {
+  return defineTrigger({
     types: ['nats-jetstream'],
     scalerName: () => 'natsJetStreamScaler',
     description:
       'The lag of a NATS JetStream consumer: messages that are not delivered yet, and those that it has not acknowledged.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given, request) {
       const { account, stream, consumer, lagThreshold: target } = given;
       if (account === undefined) throw new Error('no account name or id given');
       if (target < 1) throw new Error(`parameter "lagThreshold" value "${target}" must be greater than 0`);
@@ -64,5 +59,5 @@ export function natsJetstreamTrigger({
         evaluate: above(given.activationLagThreshold),
       });
     },
-  };
+  });
 }

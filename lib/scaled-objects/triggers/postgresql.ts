@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import type { NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabases, sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parsePostgresConnection } from './parameters/connection-text.ts';
 import { float, type Place, parameter, text } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
@@ -30,36 +28,23 @@ const parameters = z.object({
   password: parameter(text.optional(), 'Password.', { from: SECRET }),
 });
 
-export interface SqlTriggerOptions extends NetworkOptions {
-  readonly databases: SqlDatabases;
-}
-
 const PORT = 5432;
 /** Values of `sslmode` without TLS. Unlike libpq, `allow` and `prefer` never use it. */
 const PLAIN = ['disable', 'allow', 'prefer'];
 const UNVERIFIED = ['require'];
 
 /** Shared by both SQL triggers, with one limit of connections. */
-export const openDatabases = ({ clock }: TriggerEnvironment) => new SqlDatabases({ clock });
-
-export function openPostgresqlTrigger(environment: TriggerEnvironment): Trigger {
-  return postgresqlTrigger({ ...environment, databases: environment.open(openDatabases) });
-}
+export const openDatabases = (environment: TriggerEnvironment) => new SqlDatabases(environment);
 
 /** The result of a PostgreSQL statement. */
-export function postgresqlTrigger({
-  databases,
-  allowedHosts,
-  findAddresses,
-  share,
-}: SqlTriggerOptions): Trigger {
-  return {
+export function postgresqlTrigger({ open }: Pick<TriggerEnvironment, 'open'>): Trigger {
+  const databases = open(openDatabases);
+  return defineTrigger({
     types: ['postgresql'],
     scalerName: () => 'postgreSQLScaler',
     description: 'The result of a statement in PostgreSQL.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given, request) {
       const target = neededTarget(given.targetQueryValue, request, 'no targetQueryValue given');
       const connection = given.connection ? parsePostgresConnection(given.connection) : partsOf(given);
       const {
@@ -72,7 +57,6 @@ export function postgresqlTrigger({
       } = connection;
       const source = databases.for({
         ...{ system: 'postgres', host, port, user, password, database: database || user },
-        ...{ allowedHosts, findAddresses, share },
         tls: PLAIN.includes(sslmode) ? undefined : { isUnverified: UNVERIFIED.includes(sslmode) },
       });
       const query = sqlQuery(source, {
@@ -86,7 +70,7 @@ export function postgresqlTrigger({
         evaluate: above(given.activationTargetQueryValue),
       });
     },
-  };
+  });
 }
 
 function partsOf(given: z.output<typeof parameters>): ConnectionText {

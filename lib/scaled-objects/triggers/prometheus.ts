@@ -10,9 +10,8 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
 import { boolean, duration, float, keyValues, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
-import { above, neededTarget, oneMetric, type Trigger } from './trigger.ts';
-import type { TriggerClients } from './trigger-clients.ts';
+import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
   serverAddress: parameter(text, 'URL of the server; `/api/v1/query` is appended.'),
@@ -41,22 +40,18 @@ const parameters = z.object({
   ...HTTP_AUTHENTICATION,
 });
 
-export interface HttpTriggerOptions {
-  readonly clients: TriggerClients;
-  readonly clock: Clock;
-  /** Default timeout of one request. */
-  readonly timeoutMs: number;
-}
-
 /** Instant queries of Prometheus and compatible servers. */
-export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOptions): Trigger {
-  return {
+export function prometheusTrigger({
+  clients,
+  clock,
+  timeoutMs,
+}: Pick<TriggerEnvironment, 'clients' | 'clock' | 'timeoutMs'>): Trigger {
+  return defineTrigger({
     types: ['prometheus'],
     scalerName: () => 'prometheusScaler',
     description: 'The result of an instant query of Prometheus.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given, request) {
       if (given.awsRegion !== undefined) throw new Error('parameter "awsRegion" is not supported');
       const read = parseSourceUrl(given.serverAddress);
       if (typeof read === 'string') throw new Error(`parameter "serverAddress" ${read}`);
@@ -85,7 +80,7 @@ export function prometheusTrigger({ clients, clock, timeoutMs }: HttpTriggerOpti
       const evaluate = above(given.activationThreshold);
       return oneMetric({ name: 'prometheus', query, target, evaluate, isEmptyZero: given.ignoreNullValues });
     },
-  };
+  });
 }
 
 interface QueryOptions {

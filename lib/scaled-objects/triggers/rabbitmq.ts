@@ -18,10 +18,8 @@ import {
   text,
   UNSAFE_SSL,
 } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
 import { authorityIn, clientKey } from './parameters/tls-parameters.ts';
-import { above, type MetricEvaluation, oneMetric, type Trigger } from './trigger.ts';
-import type { TriggerClients } from './trigger-clients.ts';
+import { above, defineTrigger, type MetricEvaluation, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const MODES = [
@@ -109,30 +107,22 @@ const parameters = z.object({
   ...RABBITMQ_CONNECTION,
 });
 
-/** Dependencies of the trigger. */
-interface RabbitmqTriggerOptions {
-  readonly brokers: AmqpBrokers;
-  readonly clients: TriggerClients;
-  /** Default timeout of one HTTP request. */
-  readonly timeoutMs: number;
-}
-
 const openBrokers = (environment: TriggerEnvironment) => new AmqpBrokers(environment);
 
-export function openRabbitmqTrigger(environment: TriggerEnvironment): Trigger {
-  return rabbitmqTrigger({ ...environment, brokers: environment.open(openBrokers) });
-}
-
 /** The messages of a queue of RabbitMQ. */
-export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTriggerOptions): Trigger {
-  return {
+export function rabbitmqTrigger({
+  open,
+  clients,
+  timeoutMs,
+}: Pick<TriggerEnvironment, 'open' | 'clients' | 'timeoutMs'>): Trigger {
+  const brokers = open(openBrokers);
+  return defineTrigger({
     types: ['rabbitmq'],
     scalerName: () => 'rabbitMQScaler',
     description:
       'The messages in a RabbitMQ queue, read over AMQP or from the management API. Message rates and several queues (useRegex) require the management API.',
     parameters,
-    plan(request) {
-      const given = parametersOf(parameters, request);
+    plan(given, request) {
       const { queueName, activationValue: activation } = given;
       const { mode, target } = aimOf(given);
       if (given.workloadIdentityResource !== undefined)
@@ -164,7 +154,7 @@ export function rabbitmqTrigger({ brokers, clients, timeoutMs }: RabbitmqTrigger
         evaluate: (samples) => evaluateQueue(samples, { mode, activation }),
       });
     },
-  };
+  });
 }
 
 function aimOf({ mode, value, queueLength }: z.output<typeof parameters>): {

@@ -14,9 +14,8 @@ import {
   text,
   UNSAFE_SSL,
 } from './parameters/parameter.ts';
-import { parametersOf } from './parameters/read-parameters.ts';
 import { authorityIn, clientKey } from './parameters/tls-parameters.ts';
-import { above, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, oneMetric, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const ADDRESS: readonly Place[] = ['metadata', 'authentication', 'environment'];
@@ -73,19 +72,15 @@ const listParameters = z.object({
 
 const openServers = (environment: TriggerEnvironment) => new RedisServers(environment);
 
-export function openRedisTrigger({ open }: TriggerEnvironment): Trigger {
-  return redisTrigger({ redis: open(openServers) });
-}
-
 /** The length of a list, set, sorted set or hash of Redis. */
-export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
-  return {
+export function redisTrigger({ open }: Pick<TriggerEnvironment, 'open'>): Trigger {
+  const redis = open(openServers);
+  return defineTrigger({
     types: ['redis', 'redis-cluster', 'redis-sentinel'],
     scalerName: () => 'redisScaler',
     description: 'The number of elements of a list, set, sorted set or hash in Redis.',
     parameters: listParameters,
-    plan(request) {
-      const given = parametersOf(listParameters, request);
+    plan(given, request) {
       const deployment = redisDeploymentOf(given, formOf(request.type));
       const { listName } = given;
       return oneMetric({
@@ -108,7 +103,7 @@ export function redisTrigger({ redis }: { readonly redis: RedisServers }): Trigg
         evaluate: above(given.activationListLength),
       });
     },
-  };
+  });
 }
 
 const streamParameters = z.object({
@@ -133,19 +128,15 @@ const streamParameters = z.object({
   ...REDIS_CONNECTION,
 });
 
-export function openRedisStreamsTrigger({ open }: TriggerEnvironment): Trigger {
-  return redisStreamsTrigger({ redis: open(openServers) });
-}
-
-export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers }): Trigger {
-  return {
+export function redisStreamsTrigger({ open }: Pick<TriggerEnvironment, 'open'>): Trigger {
+  const redis = open(openServers);
+  return defineTrigger({
     types: ['redis-streams', 'redis-cluster-streams', 'redis-sentinel-streams'],
     scalerName: () => 'redisStreamsScaler',
     description:
       'The entries of a Redis stream: the length of the stream, or the pending entries or lag of a consumer group.',
     parameters: streamParameters,
-    plan(request) {
-      const given = parametersOf(streamParameters, request);
+    plan(given, request) {
       const deployment = redisDeploymentOf(given, formOf(request.type));
       const { stream, consumerGroup: group, lagCount } = given;
       const counted = group === undefined ? 'length' : lagCount === undefined ? 'pending' : 'lag';
@@ -173,7 +164,7 @@ export function redisStreamsTrigger({ redis }: { readonly redis: RedisServers })
         evaluate: above(given.activationLagCount),
       });
     },
-  };
+  });
 }
 
 /** The form of a trigger type such as `redis-sentinel-streams`. */

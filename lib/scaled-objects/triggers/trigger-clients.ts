@@ -1,52 +1,48 @@
 import { LruMap } from '#lib/cache/lru-map.ts';
 import type { HttpClient } from '#lib/sources/http/http-client.ts';
+import { HttpClients, type HttpClientsOptions } from '#lib/sources/http/http-clients.ts';
 import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
 import { type HttpRequester, observeRequests } from '#lib/sources/http/observed-requester.ts';
 import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { TriggerRequest } from './trigger.ts';
 
-/** Beyond this, the least recently prepared clients close their connections, and reconnect if they are still queried. */
+/** Sets of credentials whose clients are cached, and of those with open connections. */
 const MAX_CLIENTS = 1000;
 
-/** Records requests. */
-interface RequestObserver {
-  readonly clock: Clock;
-  readonly durations: RequestDurations;
+interface TriggerClientsOptions extends Omit<HttpClientsOptions, 'maxClients' | 'maxConnected'> {
+  /** Records requests; by default they are not recorded. */
+  readonly durations?: RequestDurations;
 }
 
 /** One HTTP client for each set of credentials. */
 export class TriggerClients implements AsyncDisposable {
-  readonly #make: (credentials: CredentialSource) => HttpClient;
-  readonly #clients = new LruMap<string, HttpClient>({
-    max: MAX_CLIENTS,
-    onEvict: (client) => client.releaseConnections(),
-  });
-  readonly #watch: RequestObserver | undefined;
+  readonly #options: TriggerClientsOptions;
+  readonly #clients: HttpClients;
 
-  constructor(make: (credentials: CredentialSource) => HttpClient, watch?: RequestObserver) {
-    this.#make = make;
-    this.#watch = watch;
+  constructor(options: TriggerClientsOptions) {
+    this.#options = options;
+    this.#clients = new HttpClients({ ...options, maxClients: MAX_CLIENTS, maxConnected: MAX_CLIENTS });
   }
 
   /** A client whose requests are counted for a trigger. */
   for(credentials: CredentialSource, { scaler, requests }: TriggerRequest): HttpRequester {
     const client = this.find(credentials);
-    const watch = this.#watch;
-    if (!watch || !requests) return client;
+    const { clock, durations } = this.#options;
+    if (!durations || !requests) return client;
     const onEnded = (status: string, durationMs: number) => {
       requests.increment(status);
-      watch.durations.observe(scaler, status, durationMs);
+      durations.observe(scaler, status, durationMs);
     };
-    return observeRequests(client, { clock: watch.clock, onEnded });
+    return observeRequests(client, { clock, onEnded });
   }
 
   find(credentials: CredentialSource): HttpClient {
-    return this.#clients.getOrSet(credentials.name, () => this.#make(credentials));
+    return this.#clients.find({ credentials });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#clients.values()].map((client) => client[Symbol.asyncDispose]()));
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#clients[Symbol.asyncDispose]();
   }
 }
 

@@ -1,6 +1,5 @@
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
-import { LongResponses } from '#lib/concurrency/long-responses.ts';
-import { HttpClient } from '#lib/sources/http/http-client.ts';
+import type { LongResponses } from '#lib/concurrency/long-responses.ts';
 import { AllowedHosts, type FindAddresses, type NetworkOptions } from '#lib/sources/network/allowed-hosts.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { ListEndpoints, ListPods } from './cluster-lookups.ts';
@@ -52,16 +51,12 @@ interface OpenTriggerEnvironment extends TriggerEnvironment, AsyncDisposable {
 }
 
 export function openTriggerEnvironment(options: TriggerEnvironmentOptions): OpenTriggerEnvironment {
-  const { clock, userAgent, timeoutMs, listPods, listEndpoints, findAddresses } = options;
+  const { clock, timeoutMs, listPods, listEndpoints, findAddresses } = options;
   const share = new EventLoopShare(clock);
   const network = { allowedHosts: new AllowedHosts(options.allowedHosts), findAddresses, share };
   const stack = new AsyncDisposableStack();
-  const { longResponses = new LongResponses() } = options;
-  const http = { clock, userAgent, ...network, longResponses };
   const durations = requestDurations(clock);
-  const clients = stack.use(
-    new TriggerClients((credentials) => new HttpClient({ ...http, credentials }), { clock, durations }),
-  );
+  const clients = stack.use(new TriggerClients({ ...options, ...network, durations }));
   const sources = new Map<unknown, AsyncDisposable | Disposable>();
   const environment: TriggerEnvironment = {
     ...{ clock, ...network, clients, timeoutMs, listPods, listEndpoints },

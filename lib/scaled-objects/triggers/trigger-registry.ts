@@ -1,36 +1,36 @@
-import { openAwsSqsQueueTrigger } from './aws-sqs-queue.ts';
+import { awsSqsQueueTrigger } from './aws-sqs-queue.ts';
 import { resourceTrigger } from './cpu-memory.ts';
 import { cronTrigger } from './cron.ts';
-import { openExternalTrigger } from './external.ts';
+import { externalTrigger } from './external.ts';
 import { influxdbTrigger } from './influxdb.ts';
 import { kubernetesWorkloadTrigger } from './kubernetes-workload.ts';
 import { metricsApiTrigger } from './metrics-api.ts';
-import { openMysqlTrigger } from './mysql.ts';
+import { mysqlTrigger } from './mysql.ts';
 import { natsJetstreamTrigger } from './nats-jetstream.ts';
-import { openPostgresqlTrigger } from './postgresql.ts';
+import { postgresqlTrigger } from './postgresql.ts';
 import { prometheusTrigger } from './prometheus.ts';
-import { openRabbitmqTrigger } from './rabbitmq.ts';
-import { openRedisStreamsTrigger, openRedisTrigger } from './redis.ts';
+import { rabbitmqTrigger } from './rabbitmq.ts';
+import { redisStreamsTrigger, redisTrigger } from './redis.ts';
 import type { Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 /** The list of triggers: a new trigger is its own file and a line here. */
 const TRIGGERS: readonly ((environment: TriggerEnvironment) => Trigger)[] = [
-  openAwsSqsQueueTrigger,
+  awsSqsQueueTrigger,
   cronTrigger,
-  openExternalTrigger,
+  externalTrigger,
   () => resourceTrigger('cpu'),
   () => resourceTrigger('memory'),
   influxdbTrigger,
   kubernetesWorkloadTrigger,
   metricsApiTrigger,
-  openMysqlTrigger,
+  mysqlTrigger,
   natsJetstreamTrigger,
-  openPostgresqlTrigger,
+  postgresqlTrigger,
   prometheusTrigger,
-  openRabbitmqTrigger,
-  openRedisTrigger,
-  openRedisStreamsTrigger,
+  rabbitmqTrigger,
+  redisTrigger,
+  redisStreamsTrigger,
 ];
 
 export function allTriggers(environment: TriggerEnvironment): readonly Trigger[] {

@@ -3,7 +3,7 @@ import type { Query, RequestTally } from '#lib/sources/query.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 
 import type { MetricType } from '../api/scaled-object.ts';
-import type { ParameterSources } from './parameters/read-parameters.ts';
+import { type ParameterSources, parametersOf } from './parameters/read-parameters.ts';
 
 /** The input for {@link Trigger.plan}. */
 export interface TriggerRequest extends ParameterSources {
@@ -83,6 +83,28 @@ export interface Trigger {
   readonly takesAnyKey?: true;
   /** @throws an Error that names the invalid parameter, or a failed request */
   plan(request: TriggerRequest, signal: AbortSignal): TriggerPlan | Promise<TriggerPlan>;
+}
+
+interface TriggerDefinition<Parameters extends z.ZodObject> extends Omit<Trigger, 'parameters' | 'plan'> {
+  readonly parameters: Parameters;
+  /** As {@link Trigger.plan}, with the parameters of the request. */
+  plan(
+    given: z.output<Parameters>,
+    request: TriggerRequest,
+    signal: AbortSignal,
+  ): ReturnType<Trigger['plan']>;
+}
+
+/** Creates a trigger that reads its parameters before it plans. */
+export function defineTrigger<Parameters extends z.ZodObject>({
+  plan,
+  ...trigger
+}: TriggerDefinition<Parameters>): Trigger {
+  const { parameters } = trigger;
+  return {
+    ...trigger,
+    plan: (request, signal) => plan(parametersOf(parameters, request), request, signal),
+  };
 }
 
 /** Active if a value is greater than the activation value; equal is not active. */

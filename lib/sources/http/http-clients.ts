@@ -9,9 +9,14 @@ interface HttpClientChoice {
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** Cached clients; queries continue to use evicted ones. */
-const MAX_CACHED = 256;
-/** Clients with open connections. */
+export interface HttpClientsOptions extends Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse'> {
+  /** Cached clients; queries continue to use evicted ones. By default 256. */
+  readonly maxClients?: number;
+  /** Clients with open connections; by default 64. */
+  readonly maxConnected?: number;
+}
+
+const MAX_CLIENTS = 256;
 const MAX_CONNECTED = 64;
 
 /**
@@ -20,17 +25,14 @@ const MAX_CONNECTED = 64;
  */
 export class HttpClients implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  readonly #cached = new LruMap<string, HttpClient>({ max: MAX_CACHED });
-  readonly #connected = new LruMap<HttpClient, HttpClient>({
-    max: MAX_CONNECTED,
-    onEvict: (client) => client.releaseConnections(),
-  });
-  readonly #longResponses: LongResponses;
+  readonly #cached: LruMap<string, HttpClient>;
+  readonly #connected: LruMap<HttpClient, HttpClient>;
   #isClosed = false;
 
-  constructor(options: Omit<HttpClientOptions, keyof HttpClientChoice | 'onUse'>) {
-    this.#options = options;
-    this.#longResponses = options.longResponses ?? new LongResponses();
+  constructor({ maxClients = MAX_CLIENTS, maxConnected = MAX_CONNECTED, ...options }: HttpClientsOptions) {
+    this.#options = { longResponses: new LongResponses(), ...options };
+    this.#cached = new LruMap({ max: maxClients });
+    this.#connected = new LruMap({ max: maxConnected, onEvict: (client) => client.releaseConnections() });
   }
 
   /** Returns the same client for equal choices while it is cached. */
@@ -39,7 +41,6 @@ export class HttpClients implements AsyncDisposable {
     const make = () =>
       new HttpClient({
         ...this.#options,
-        longResponses: this.#longResponses,
         ...(credentials && { credentials }),
         ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
         onUse: (used) => this.#use(used),

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rabbitmqTrigger } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
-import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { freePort } from '#spec/support/free-port.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { type RealRabbitmq, startRabbitmq } from '#spec/support/real-rabbitmq.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
@@ -36,11 +35,9 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
 
   it('counts by AMQP and by the management plugin, and reports missing queues', async () => {
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
-    const clients = stack.use(
-      new TriggerClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
-    );
+    const clients = stack.use(new TriggerClients({ ...base, userAgent: 'spec' }));
     const brokers = stack.use(new AmqpBrokers(base));
-    const trigger = rabbitmqTrigger({ brokers, clients, timeoutMs: 10_000 });
+    const trigger = rabbitmqTrigger({ ...opening(brokers), clients, timeoutMs: 10_000 });
     const ask = async (metadata: Record<string, string>) =>
       (await (await planned(trigger, { metadata: { queueName: 'jobs', ...metadata } })).ask()).value;
     for (const queue of ['jobs', 'jobs-more', 'other']) await broker.makeQueue(queue);

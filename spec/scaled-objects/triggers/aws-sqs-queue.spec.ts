@@ -3,14 +3,14 @@ import { awsSqsQueueTrigger } from '#lib/scaled-objects/triggers/aws-sqs-queue.t
 import { type SqsRegionOptions, SqsRegions } from '#lib/sources/http-apis/sqs-queue.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { SqsEmulator } from '#spec/support/sqs-emulator.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
   const stack = new AsyncDisposableStack();
   const trigger = awsSqsQueueTrigger({
-    regions: stack.use(new SqsRegions()),
+    ...opening(stack.use(new SqsRegions())),
     clients: stack.use(triggerClients()),
   });
   let emulator: SqsEmulator;
@@ -48,7 +48,7 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
     const regions = new RecordingRegions();
     await using _regions = regions;
     await using clients = triggerClients();
-    const signing = awsSqsQueueTrigger({ regions, clients });
+    const signing = awsSqsQueueTrigger({ ...opening(regions), clients });
     const metadata = { queueURL: 'jobs', awsRegion: 'eu-central-1' };
     await planned(signing, { metadata, authentication: { ...keys, awsSessionToken: 'lent' } });
     await planned(signing, { metadata: { ...metadata, identityOwner: 'pod' }, authentication: keys });

@@ -10,7 +10,7 @@ import { eventually } from '#spec/support/eventually.ts';
 import { ExternalScalerServer, type ScalerResponses } from '#spec/support/external-scaler-server.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { RawServer } from '#spec/support/raw-server.ts';
 
 const ONE: ScalerResponses = {
@@ -38,7 +38,7 @@ describe('externalTrigger, with a real gRPC server', () => {
   const start = async (responses: ScalerResponses, options: object = {}) =>
     stack.use(await ExternalScalerServer.start({ ...responses }, options));
   const plan = (server: { readonly port: number }, request: Partial<TriggerRequest> = {}) =>
-    planned(externalTrigger({ scalers, clock }), {
+    planned(externalTrigger({ ...opening(scalers), clock }), {
       ...request,
       metadata: { scalerAddress: `127.0.0.1:${server.port}`, ...request.metadata },
     });
@@ -159,7 +159,7 @@ describe('externalTrigger, with a real gRPC server', () => {
 
   it('retains the metrics of a scaler if it is prepared again while that is down', async () => {
     const server = await start(ONE);
-    const trigger = externalTrigger({ scalers, clock });
+    const trigger = externalTrigger({ ...opening(scalers), clock });
     const again = () => planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } });
     await again();
     await server[Symbol.asyncDispose]();
@@ -170,7 +170,7 @@ describe('externalTrigger, with a real gRPC server', () => {
 
   it('waits a second for a server that hangs, and the next time not at all', async () => {
     const server = await start({});
-    const trigger = externalTrigger({ scalers, clock });
+    const trigger = externalTrigger({ ...opening(scalers), clock });
     const again = () =>
       errorOf(planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } }));
     const first = again();
@@ -240,7 +240,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       new ExternalScalers({ clock: systemClock, allowedHosts: new AllowedHosts([]), findAddresses }),
     );
     for (const scalerAddress of ['scaler.example:80', '169.254.169.254:80', '[::1]:80']) {
-      const asked = planned(externalTrigger({ scalers: open, clock }), { metadata: { scalerAddress } });
+      const asked = planned(externalTrigger({ ...opening(open), clock }), { metadata: { scalerAddress } });
       expect(await errorOf(asked)).to.match(/is not allowed/);
     }
   });
@@ -248,9 +248,11 @@ describe('externalTrigger, with a real gRPC server', () => {
   it('rejects an invalid address', async () => {
     for (const scalerAddress of ['scaler', 'scaler:', ':80', 'scaler:0', 'scaler:70000', 'http://a:80'])
       expect(
-        await errorOf(planned(externalTrigger({ scalers, clock }), { metadata: { scalerAddress } })),
+        await errorOf(
+          planned(externalTrigger({ ...opening(scalers), clock }), { metadata: { scalerAddress } }),
+        ),
       ).to.equal(`parameter "scalerAddress" value "${scalerAddress}" must be host:port`);
-    expect(await errorOf(planned(externalTrigger({ scalers, clock }), {}))).to.equal(
+    expect(await errorOf(planned(externalTrigger({ ...opening(scalers), clock }), {}))).to.equal(
       'missing required parameter "scalerAddress" in [triggerMetadata]',
     );
   });
@@ -258,7 +260,7 @@ describe('externalTrigger, with a real gRPC server', () => {
   it('has no server delay another', async () => {
     const silent = stack.use(await RawServer.start(() => {}));
     const server = await start(ONE);
-    const trigger = externalTrigger({ scalers, clock });
+    const trigger = externalTrigger({ ...opening(scalers), clock });
     const hanging = errorOf(planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${silent.port}` } }));
     const metric = await planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } });
     expect((await metric.ask()).value).to.equal(12);
@@ -312,7 +314,7 @@ describe('externalTrigger, with a real gRPC server', () => {
   });
 
   async function externalPlan(server: { readonly port: number }, type = 'external') {
-    const made = await externalTrigger({ scalers, clock }).plan(
+    const made = await externalTrigger({ ...opening(scalers), clock }).plan(
       {
         ...{ type, scaler: 'web', namespace: 'default', objectKind: 'ScaledObject', objectName: 'web' },
         ...{ metricType: undefined, hasFormula: false, authentication: {}, environment: {} },

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { natsJetstreamTrigger } from '#lib/scaled-objects/triggers/nats-jetstream.ts';
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
-import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
@@ -21,7 +20,7 @@ describe('natsJetstreamTrigger', () => {
   beforeEach(() => {
     stack = new AsyncDisposableStack();
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']), userAgent: 'spec' };
-    const clients = new TriggerClients((credentials) => new HttpClient({ ...base, credentials }));
+    const clients = new TriggerClients(base);
     trigger = natsJetstreamTrigger({ clients: stack.use(clients), timeoutMs: 60_000 });
   });
 

@@ -8,13 +8,12 @@ import {
   rabbitmqTrigger,
 } from '#lib/scaled-objects/triggers/rabbitmq.ts';
 import { TriggerClients } from '#lib/scaled-objects/triggers/trigger-clients.ts';
-import { HttpClient } from '#lib/sources/http/http-client.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { AmqpBrokers } from '#lib/sources/rabbitmq/amqp-brokers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { LoopbackServer } from '#spec/support/loopback-server.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { playBroker } from '#spec/support/played-broker.ts';
 
 describe('rabbitmqTrigger', () => {
@@ -24,10 +23,8 @@ describe('rabbitmqTrigger', () => {
   beforeEach(() => {
     stack = new AsyncDisposableStack();
     const base = { clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) };
-    const clients = stack.use(
-      new TriggerClients((credentials) => new HttpClient({ ...base, userAgent: 'spec', credentials })),
-    );
-    trigger = rabbitmqTrigger({ brokers: stack.use(new AmqpBrokers(base)), clients, timeoutMs: 3000 });
+    const clients = stack.use(new TriggerClients({ ...base, userAgent: 'spec' }));
+    trigger = rabbitmqTrigger({ ...opening(stack.use(new AmqpBrokers(base))), clients, timeoutMs: 3000 });
   });
 
   afterEach(() => stack.disposeAsync());

@@ -8,7 +8,7 @@ import { eventually } from '#spec/support/eventually.ts';
 import { freePort } from '#spec/support/free-port.ts';
 import { TestAuthority } from '#spec/support/issued-certificates.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, type RealRedisOptions, startRedis } from '#spec/support/real-redis.ts';
 
 describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-servers', () => {
@@ -32,7 +32,11 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     metadata: Record<string, string>,
     authentication: Record<string, string> = {},
   ) =>
-    planned(redisTrigger({ redis }), { type, metadata: { listName: 'jobs', ...metadata }, authentication });
+    planned(redisTrigger(opening(redis)), {
+      type,
+      metadata: { listName: 'jobs', ...metadata },
+      authentication,
+    });
 
   before(async function () {
     binary = await requireProgram(this, 'redis-server');
@@ -65,7 +69,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     );
     expect(plain.some(({ status }) => status === 'rejected')).to.equal(true);
     for (const server of [first, second]) await server.send('XADD', 'orders', '*', 'a', '1').catch(() => {});
-    const stream = await planned(redisStreamsTrigger({ redis }), {
+    const stream = await planned(redisStreamsTrigger(opening(redis)), {
       type: 'redis-cluster-streams',
       metadata: { address: at(first), stream: 'orders' },
     });
@@ -98,7 +102,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
       await errorOf((await list('redis-sentinel', metadata, { ...passwords, sentinelPassword: 'no' })).ask()),
     ).to.match(/^connection to redis failed: .*WRONGPASS/);
     await master.send('XADD', 'orders', '*', 'a', '1');
-    const stream = await planned(redisStreamsTrigger({ redis }), {
+    const stream = await planned(redisStreamsTrigger(opening(redis)), {
       type: 'redis-sentinel-streams',
       metadata: { ...metadata, stream: 'orders' },
       authentication: { sentinelPassword: 'first' },

@@ -14,7 +14,7 @@ import { RedisServers } from '#lib/sources/redis/redis-servers.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { type RealRedis, startRedis } from '#spec/support/real-redis.ts';
 
 describe('redisTrigger, with a real redis-server', () => {
@@ -24,7 +24,7 @@ describe('redisTrigger, with a real redis-server', () => {
     new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts(['127.0.0.0/8']) }),
   );
   const list = (metadata: Record<string, string>, authentication: Record<string, string> = {}) =>
-    planned(redisTrigger({ redis }), {
+    planned(redisTrigger(opening(redis)), {
       metadata: { host: server.host, port: `${server.port}`, ...metadata },
       authentication,
     });
@@ -85,7 +85,7 @@ describe('redisTrigger, with a real redis-server', () => {
     const absent = await list({ listName: 'jobs', port: '1' });
     expect(await errorOf(absent.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:1: /);
     using closed = new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts([]) });
-    const metric = await planned(redisTrigger({ redis: closed }), {
+    const metric = await planned(redisTrigger(opening(closed)), {
       metadata: { address: `${server.host}:${server.port}`, listName: 'jobs' },
     });
     expect(await errorOf(metric.ask())).to.contain('is not allowed');
@@ -104,7 +104,7 @@ describe('redisTrigger, with a real redis-server', () => {
 
   it('counts streams: all entries, those that are pending, and the lag of a group', async () => {
     const stream = (metadata: Record<string, string>) =>
-      planned(redisStreamsTrigger({ redis }), {
+      planned(redisStreamsTrigger(opening(redis)), {
         metadata: { address: `${server.host}:${server.port}`, stream: 'events', ...metadata },
       });
     for (const id of ['1', '2', '3', '4']) await server.send('XADD', 'events', `${id}-0`, 'k', 'v');

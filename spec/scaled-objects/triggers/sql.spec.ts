@@ -5,7 +5,7 @@ import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { SqlDatabases } from '#lib/sources/sql/sql-database.ts';
 import { systemClock } from '#lib/time/clock.ts';
 import { errorOf } from '#spec/support/error-of.ts';
-import { planned } from '#spec/support/planned-trigger.ts';
+import { opening, planned } from '#spec/support/planned-trigger.ts';
 import { type RealDatabase, startMariadb, startPostgres } from '#spec/support/real-databases.ts';
 
 const allowedHosts = new AllowedHosts(['127.0.0.0/8']);
@@ -19,7 +19,7 @@ for (const [name, start] of [
   describe(`${name}, with a real database`, () => {
     const stack = new AsyncDisposableStack();
     let server: RealDatabase;
-    const options = { databases: stack.use(new SqlDatabases({ clock: systemClock })), allowedHosts };
+    const options = opening(stack.use(new SqlDatabases({ clock: systemClock, allowedHosts })));
 
     before(async function () {
       server = stack.use(await start(this));

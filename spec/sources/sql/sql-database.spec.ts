@@ -198,15 +198,16 @@ describe('SqlDatabases', () => {
       connections++;
       socket.destroy();
     });
-    using databases = new SqlDatabases({ clock: new ManualClock() });
-    const of = (password: string, allowed: readonly string[]) =>
+    const allowedHosts = new AllowedHosts(['127.0.0.1']);
+    using databases = new SqlDatabases({ clock: new ManualClock(), allowedHosts });
+    const of = (password: string, host: string) =>
       databases.for({
-        ...{ system: 'postgres', host: '127.0.0.1', port: server.port, user: 'u', password, database: 'd' },
-        ...{ tls: undefined, allowedHosts: new AllowedHosts(allowed) },
+        ...{ system: 'postgres', host, port: server.port, user: 'u', password, database: 'd' },
+        tls: undefined,
       });
-    const first = of('first', ['127.0.0.1']);
+    const first = of('first', '127.0.0.1');
     await errorOf(first.rows('SELECT 1', signal));
-    const others = Array.from({ length: 1000 }, (_, index) => of(`other ${index}`, []));
+    const others = Array.from({ length: 1000 }, (_, index) => of(`other ${index}`, '127.0.0.2'));
     for (const one of others)
       expect(await errorOf(one.rows('SELECT 1', signal))).to.contain('is not allowed');
     expect(connections).to.equal(1);
@@ -215,11 +216,10 @@ describe('SqlDatabases', () => {
   });
 
   it('rejects queries after it is closed', async () => {
-    const databases = new SqlDatabases({ clock: new ManualClock() });
-    const allowedHosts = new AllowedHosts([]);
+    const databases = new SqlDatabases({ clock: new ManualClock(), allowedHosts: new AllowedHosts([]) });
     const database = databases.for({
       ...{ system: 'mysql', host: 'a', port: 1, user: '', password: '', database: '' },
-      ...{ tls: undefined, allowedHosts },
+      tls: undefined,
     });
     databases[Symbol.dispose]();
     expect(await errorOf(database.rows('SELECT 1', signal))).to.equal('the connections are closed');
