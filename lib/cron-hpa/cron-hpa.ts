@@ -108,11 +108,17 @@ export function nameOf({ namespace, name }: Pick<CronHpa, 'namespace' | 'name'>)
 
 const TARGET = z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
 
-/** The limit of the definition; bounds the memory of planning. */
+/** The limits of the definition; they bound the memory of planning. */
 const MAX_JOBS = 100;
+const MAX_DATES = 366;
 
-/** Of a spec and of a status. A hundred jobs with ten excluded dates each take 100 kB. */
-const MAX_BYTES = 512 * 1024;
+/** Of a spec: the dates of each job and of the object, and up to ten other values beside them. */
+const MAX_VALUES = (MAX_JOBS + 1) * (MAX_DATES + 10);
+const MIB = 1024 * 1024;
+/** Of a spec, with 32 bytes for each value: the API server accepts an object of 3 MiB, and etcd stores 1.5 MiB by default. */
+const MAX_SPEC_BYTES = 4.5 * MIB;
+/** A hundred conditions with messages of 1 KB take 150 kB. */
+const MAX_STATUS_BYTES = MIB / 2;
 
 const DATES = z.array(z.string()).default([]);
 
@@ -188,9 +194,10 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
   const read = METADATA.safeParse(propertyOf(value, 'metadata'));
   if (!read.success) return undefined;
   const metadata = read.data;
-  const status = isBounded(propertyOf(value, 'status')) ? propertyOf(value, 'status') : undefined;
+  const reported = propertyOf(value, 'status');
+  const status = isBounded(reported, MAX_STATUS_BYTES) ? reported : undefined;
   const given = propertyOf(value, 'spec');
-  const spec = isBounded(given) ? SPEC.safeParse(given) : undefined;
+  const spec = isBounded(given, MAX_SPEC_BYTES) ? SPEC.safeParse(given) : undefined;
   return {
     namespace: share(metadata.namespace),
     name: metadata.name,
@@ -206,12 +213,12 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
   };
 }
 
-const TOO_LARGE = `spec has more than ${MAX_BYTES / 1024} KiB or too many values`;
+const TOO_LARGE = `spec has more than ${MAX_SPEC_BYTES / MIB} MiB or too many values`;
 
 /** Whether a value is cached. A schema would list each of a million wrong fields, which takes seconds. */
-function isBounded(value: unknown): boolean {
+function isBounded(value: unknown, maxBytes: number): boolean {
   try {
-    return measureObject(value) <= MAX_BYTES;
+    return measureObject(value, MAX_VALUES) <= maxBytes;
   } catch {
     return false;
   }
@@ -319,15 +326,15 @@ export const CRON_HPAS: ApiResource = { ...CRON_HPA, namespaced: true, subresour
 const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 80 };
 
 /** Of all objects of a namespace: 10,000 of 3 KiB. */
-const MAX_NAMESPACE_BYTES = 32 * 1024 * 1024;
-const TOO_MANY = `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES} bytes`;
+const MAX_NAMESPACE_BYTES = 32 * MIB;
+const TOO_MANY = `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`;
 
 export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   resource: CRON_HPAS,
   versions: [CRON_HPA.version],
   budget: {
     maxBytes: MAX_NAMESPACE_BYTES,
-    sizeBytes: ({ spec }) => measureObject(spec),
+    sizeBytes: ({ spec }) => measureObject(spec, MAX_VALUES),
     reduce: (object) => ({ ...object, spec: NO_SPEC, problem: object.problem ?? TOO_MANY }),
   },
   decoder() {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import type { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
-import type { CronHpa, CronHpaJob, JobCondition } from './cron-hpa.ts';
+import type { CronHpa, CronHpaJob, CronHpaSpec, JobCondition } from './cron-hpa.ts';
 
 /** A job with its parsed schedule and its state. */
 export interface PlannedJob {
@@ -80,14 +81,14 @@ function planJob(
   }: PlanOptions & { readonly current: JobCondition | undefined },
 ): PlannedJob {
   const timeZone = job.timeZone ?? defaultZone;
-  const specHash = hashOf([job, spec.excludeDates, spec.scaleTargetRef, timeZone]);
+  const specHash = hashOf(job, spec, timeZone);
   const isSame = current?.specHash === specHash;
   const { condition, sinceMs } = isSame
     ? findHandled(current, nowMs)
     : { condition: undefined, sinceMs: submittedAt(specChangedAtMs, nowMs) };
   const common = { job, specHash, timeZone, condition, sinceMs };
   try {
-    const excludeDates = [...spec.excludeDates, ...job.excludeDates];
+    const excludeDates = [spec.excludeDates, job.excludeDates];
     const schedule = schedules.read(job.schedule, { timeZone, anchorMs: sinceMs, excludeDates });
     const isOver = job.runOnce && condition?.lastActivationTime !== undefined;
     if (job.suspend || isOver) return { ...common, ...UNSCHEDULED, problem: undefined };
@@ -128,8 +129,25 @@ function findHandled(condition: JobCondition, nowMs: number): Pick<PlannedJob, '
   return { condition: { ...condition, ...corrected }, sinceMs: nowMs };
 }
 
-function hashOf(values: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 16);
+interface JobHash {
+  readonly spec: CronHpaSpec;
+  readonly timeZone: string;
+  readonly hash: string;
+}
+
+/** Of jobs that are cached: a hash over hundreds of excluded dates takes up to a millisecond. */
+const hashes = new WeakMap<CronHpaJob, JobHash>();
+const encodeDates = memoizeByObject((dates: readonly string[]) => JSON.stringify(dates));
+
+/** Statuses have the hash: another one would count every job as changed. */
+function hashOf(job: CronHpaJob, spec: CronHpaSpec, timeZone: string): string {
+  const cached = hashes.get(job);
+  if (cached?.spec === spec && cached.timeZone === timeZone) return cached.hash;
+  const parts = [JSON.stringify(job), encodeDates(spec.excludeDates)];
+  parts.push(JSON.stringify(spec.scaleTargetRef), JSON.stringify(timeZone));
+  const hash = createHash('sha256').update(`[${parts}]`).digest('base64url').slice(0, 16);
+  hashes.set(job, { spec, timeZone, hash });
+  return hash;
 }
 
 /** A job at a time it is due. */

@@ -1,6 +1,6 @@
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { needsBothDays, parseFields } from './calendar-schedule.ts';
 import { type Schedule, ScheduleError } from './schedule.ts';
-
 import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,13 +10,19 @@ const MAX_SEARCH_MS = 5 * 366 * DAY_MS;
 /**
  * Removes the activations on excluded days from a schedule.
  *
- * @param dates days such as `2026-12-25`, or patterns of day of month, month and day of week (`24-26 DEC *`), also as
- *   the last three fields of a schedule, whose time of day is ignored
- * @throws ScheduleError if a date is invalid, or if there are too many
+ * @param lists of days such as `2026-12-25`, or patterns of day of month, month and day of week (`24-26 DEC *`), also as
+ *   the last three fields of a schedule, whose time of day is ignored. Each list is parsed once, since the jobs of an object
+ *   share one; it must not change
+ * @throws ScheduleError if a date is invalid, or if a list has too many
  */
-export function excludeDates(schedule: Schedule, dates: readonly string[], zone: TimeZone): Schedule {
-  if (dates.length === 0) return schedule;
-  const isExcluded = parseExcludedDays(dates);
+export function excludeDates(
+  schedule: Schedule,
+  lists: readonly (readonly string[])[],
+  zone: TimeZone,
+): Schedule {
+  const tests = lists.filter((dates) => dates.length > 0).map((dates) => dayTestOf(dates));
+  if (tests.length === 0) return schedule;
+  const isExcluded: DayTest = (civilDayMs) => tests.some((test) => test(civilDayMs));
   const dayOf = (atMs: number) => Math.floor(zone.civilMs(atMs) / DAY_MS) * DAY_MS;
   return {
     next(afterMs) {
@@ -60,7 +66,7 @@ type DayTest = (civilDayMs: number) => boolean;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const MAX_LENGTH = 256;
 const MAX_SHOWN_LENGTH = 80;
-/** The limit of the CRD for all jobs of an object, plus that for one job. */
+/** Twice the limit of the definition for one list. */
 const MAX_DATES = 2 * 366;
 
 /**
@@ -80,12 +86,14 @@ export function parseExcludedDays(dates: readonly string[]): DayTest {
         throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
       const trimmed = text.trim();
       const date = DATE.exec(trimmed);
-      if (date) days.add(parseDate(date));
+      if (date) days.add(parseDate(date) / DAY_MS);
       else patterns.add(trimmed);
     });
   }
-  return (civilDayMs) => days.has(civilDayMs) || patterns.has(new Date(civilDayMs));
+  return (civilDayMs) => days.has(civilDayMs / DAY_MS) || patterns.has(new Date(civilDayMs));
 }
+
+const dayTestOf = memoizeByObject(parseExcludedDays);
 
 function wrapError(text: string, read: () => void): void {
   try {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LruMap } from '#lib/cache/lru-map.ts';
+import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
 import { excludeDates as removeDates } from './excluded-dates.ts';
@@ -15,13 +16,10 @@ export class Schedules {
   readonly #cache = new LruMap<string, Schedule | ScheduleError>({ max: MAX_CACHED });
 
   /** @throws ScheduleError */
-  read(
-    text: string,
-    { excludeDates, ...options }: ScheduleOptions & { readonly excludeDates: readonly string[] },
-  ): Schedule {
+  read(text: string, { excludeDates, ...options }: ReadScheduleOptions): Schedule {
     const { timeZone, anchorMs } = options;
-    const parts = [text, timeZone, excludeDates, text.includes('@every') ? anchorMs : 0];
-    const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64'); // dates may take 190 kB
+    const excluded = excludeDates.map((dates) => (dates.length === 0 ? '' : digestOf(dates)));
+    const key = digest([text, timeZone, excluded, text.includes('@every') ? anchorMs : 0]);
     const read = this.#cache.getOrSet(key, () => {
       try {
         const zone = TimeZone.named(timeZone);
@@ -34,6 +32,18 @@ export class Schedules {
     if (read instanceof ScheduleError) throw read;
     return read;
   }
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+}
+
+/** A list may take 90 kB, and is read for each job at each reconciliation. */
+const digestOf = memoizeByObject((dates: readonly string[]) => digest(dates));
+
+interface ReadScheduleOptions extends ScheduleOptions {
+  /** Lists as in {@link removeDates}. */
+  readonly excludeDates: readonly (readonly string[])[];
 }
 
 interface ScheduleOptions {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { CRON_HPA_KIND, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
@@ -42,13 +44,32 @@ describe('readCronHpa', () => {
     expect(read?.status).to.deep.equal({ jobs: [], ready: undefined, scaleUpKeepWindow: false });
   });
 
+  for (const [what, dateOf] of [
+    ['with dates', () => '2026-12-25'],
+    ['of the size that the API server accepts', (day) => `${1 + (day % 28)} 12 *`.padStart(80)],
+  ] as readonly (readonly [string, (day: number) => string])[]) {
+    it(`reads as many jobs and excluded dates as the definition allows, ${what}`, () => {
+      const { jobs, excludeDates } = definedSpec();
+      const dates = Array.from({ length: excludeDates.maxItems }, (_, day) => dateOf(day));
+      const job = { ...JOB, timeZone: 'Europe/Berlin', runOnce: true, suspend: true, excludeDates: dates };
+      expect(Object.keys(jobs.items.properties)).to.have.members(Object.keys(job));
+      const all = Array.from({ length: jobs.maxItems }, (_, index) => ({ ...job, name: `job-${index}` }));
+      const value = object({ startingDeadlineSeconds: 7, excludeDates: dates, jobs: all });
+      expect(JSON.stringify(value).length).to.be.below(3 * 2 ** 20);
+      const read = readCronHpa(value);
+      expect(read?.problem).to.equal(undefined);
+      expect(read?.spec.jobs.at(-1)?.excludeDates).to.have.length(
+        jobs.items.properties.excludeDates.maxItems,
+      );
+    });
+  }
+
   it('returns an empty spec, and no status, where they are too large or have too many values', () => {
-    for (const excludeDates of [['x'.repeat(524_288)], Array(20_000).fill(7)])
+    for (const excludeDates of [['x'.repeat(4.5 * 2 ** 20)], Array(38_000).fill(7)])
       expect(readCronHpa(object({ excludeDates }))).to.deep.include({
-        ...{ problem: 'spec has more than 512 KiB or too many values' },
+        ...{ problem: 'spec has more than 4.5 MiB or too many values' },
         spec: { scaleTargetRef: { apiVersion: '', kind: '', name: '' }, jobs: [], excludeDates: [] },
       });
-    expect(readCronHpa(object({ excludeDates: ['x'.repeat(520_000)] }))?.problem).to.equal(undefined);
     const status = (length: number) =>
       readCronHpa(object({}, { conditions: [{ ...CONDITION, message: 'x'.repeat(length) }] }))?.status.jobs;
     expect(status(520_000)).to.have.lengthOf(1);
@@ -136,6 +157,12 @@ describe('readCronHpa', () => {
   });
 });
 
+/** The schema of `spec` in the definition. */
+function definedSpec() {
+  const { spec } = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
+  return spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
+}
+
 describe('CRON_HPA_KIND', () => {
   it('bounds the specs of a namespace, and retains statuses', () => {
     const { budget } = CRON_HPA_KIND;
@@ -149,7 +176,7 @@ describe('CRON_HPA_KIND', () => {
     const problems = Array.from({ length: 300 }, (_, index) => cached(`web-${index}`).problem);
     const fitting = problems.findIndex((problem) => problem !== undefined);
     expect(fitting).to.be.within(100, 200);
-    expect(problems[fitting]).to.include('take more than 33554432 bytes');
+    expect(problems[fitting]).to.include('take more than 32 MiB');
     expect(cached('web-300').spec.jobs).to.deep.equal([]);
     expect(cached('web', 'other').problem).to.equal(undefined);
   });

@@ -62,15 +62,16 @@ describe('cronHpaController with hostile objects', () => {
     expect(reported('InvalidSpec')).to.have.length(1);
   });
 
-  it('runs the due activation of an object of almost the size that is read', async () => {
+  it('runs the due activation of an object with as many jobs and excluded dates as the definition allows', async () => {
     const jobs = Array.from({ length: 100 }, (_, index) => ({
       ...UP,
       name: `job-${String(index).padStart(59, '0')}`,
       schedule: `0 ${index % 60} 8 ${Array.from({ length: 80 }, (_, day) => (day % 28) + 1).join(',')} * *`,
-      excludeDates: Array.from({ length: 100 }, () => '30 2 ?'),
+      excludeDates: Array.from({ length: 366 }, () => '30 2 ?'),
     }));
     const annotations = { large: 'x'.repeat(200 * 1024) };
-    await cluster.cronHpa('web', jobs, { metadata: { annotations } });
+    const spec = { excludeDates: Array.from({ length: 366 }, () => '30 2 ?') };
+    await cluster.cronHpa('web', jobs, { spec, metadata: { annotations } });
     await cluster.lead();
     await holds(isSubmitted);
     await cluster.clock.advance(60_000);

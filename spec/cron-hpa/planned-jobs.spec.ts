@@ -14,6 +14,19 @@ import { cronHpa, job, jobsSince, planAt } from '#spec/support/cron-hpas.ts';
 const NOW = '2026-07-15T10:00:00Z';
 
 describe('planJobs', () => {
+  it('reads the excluded dates of a cached object once', () => {
+    let reads = 0;
+    const dates = () => Object.assign(['2026-12-24'], { toJSON: () => ++reads });
+    const jobs = ['up', 'down'].map((name) => job({ name, excludeDates: dates() }));
+    const cached = cronHpa({ spec: { jobs, excludeDates: dates() } });
+    const options = { nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() };
+    const hashes = () => planJobs(cached, options).map(({ specHash }) => specHash);
+    const first = hashes();
+    const readOnce = reads;
+    expect(hashes()).to.deep.equal(first);
+    expect(reads).to.equal(readOnce);
+  });
+
   it('plans one job in each step', () => {
     const jobs = Array.from({ length: 5 }, (_, index) => job({ name: `job-${index}` }));
     const options = { nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() };

@@ -55,7 +55,7 @@ describe('excludeDates', () => {
       },
       delayMs: () => 0,
     };
-    const never = excludeDates(counted, ['1 1 *'], TimeZone.named('UTC'));
+    const never = excludeDates(counted, [['1 1 *']], TimeZone.named('UTC'));
     expect([never.next(1.7e12), never.previous(1.7e12)]).to.deep.equal([undefined, undefined]);
     expect(calls.next).to.be.below(10);
     expect(calls.previous).to.be.below(10);
@@ -76,7 +76,7 @@ describe('excludeDates', () => {
 function without(text: string, dates: readonly string[]) {
   const timeZone = 'Asia/Shanghai';
   const schedule = parseSchedule(text, { timeZone, anchorMs: 0 });
-  return excludeDates(schedule, dates, TimeZone.named(timeZone));
+  return excludeDates(schedule, [dates], TimeZone.named(timeZone));
 }
 
 const DAY_MS = 86_400_000;

@@ -15,7 +15,7 @@ describe('Schedules', () => {
     const first = schedules.read('@daily', UTC);
     expect(schedules.read('@daily', { ...UTC, anchorMs: 9 })).to.equal(first);
     expect(schedules.read('@daily', { ...UTC, timeZone: 'Asia/Tokyo' })).not.to.equal(first);
-    expect(schedules.read('@daily', { ...UTC, excludeDates: ['2026-12-25'] })).not.to.equal(first);
+    expect(schedules.read('@daily', { ...UTC, excludeDates: [['2026-12-25']] })).not.to.equal(first);
     const every = schedules.read('@every 7s', UTC);
     expect(schedules.read('@every 7s', UTC)).to.equal(every);
     expect(schedules.read('@every 7s', { ...UTC, anchorMs: 9 })).not.to.equal(every);
@@ -52,7 +52,7 @@ describe('Schedules', () => {
 
   it('throws the cached error of an invalid schedule', () => {
     const schedules = new Schedules();
-    const read = () => schedules.read('@daily', { ...UTC, excludeDates: ['24 DEC *', 'someday'] });
+    const read = () => schedules.read('@daily', { ...UTC, excludeDates: [['24 DEC *', 'someday']] });
     const thrown = [read, read].map((one) => {
       try {
         return one();
@@ -74,7 +74,10 @@ describe('Schedules', () => {
       const excludeDates = Array.from({ length: 366 }, (_, day) =>
         `${1 + (day % 28)} 1 *`.padStart(256 - (index % 100)),
       );
-      schedules.read(`${index % 60} ${Math.floor(index / 60)} * * *`, { ...UTC, excludeDates });
+      schedules.read(`${index % 60} ${Math.floor(index / 60)} * * *`, {
+        ...UTC,
+        excludeDates: [excludeDates],
+      });
     }
     collect();
     expect(process.memoryUsage().heapUsed - before).to.be.below(10 * 2 ** 20);

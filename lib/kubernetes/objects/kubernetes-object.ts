@@ -131,17 +131,25 @@ export function readBoundedObject<T extends KubernetesObject = KubernetesObject>
 /**
  * Approximate memory of an object in bytes.
  *
+ * @param maxValues by default 20,000
  * @throws when it is nested too deep, or has too many values
  */
-export function measureObject(value: unknown): number {
-  const measured = { values: 0, bytes: 0 };
+export function measureObject(value: unknown, maxValues = MAX_VALUES): number {
+  const measured = { values: 0, bytes: 0, maxValues };
   measure(value, 0, measured);
   return measured.bytes + VALUE_BYTES * measured.values;
 }
 
-function measure(value: unknown, depth: number, measured: { values: number; bytes: number }): void {
+interface Measured {
+  values: number;
+  bytes: number;
+  readonly maxValues: number;
+}
+
+function measure(value: unknown, depth: number, measured: Measured): void {
+  const { maxValues } = measured;
   if (depth > MAX_DEPTH) throw new Error(`Cannot read object: more than ${MAX_DEPTH} levels of nesting`);
-  if (measured.values >= MAX_VALUES) throw new Error(`Cannot read object: more than ${MAX_VALUES} values`);
+  if (measured.values >= maxValues) throw new Error(`Cannot read object: more than ${maxValues} values`);
   measured.values++;
   if (typeof value === 'string') measured.bytes += value.length;
   if (typeof value !== 'object' || value === null) return;
