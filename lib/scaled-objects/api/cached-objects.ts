@@ -30,8 +30,9 @@ const NO_SPEC = { scaleTargetRef: { name: '' }, jobTargetRef: {}, triggers: [] }
 /** Limits for an object whose spec is omitted. */
 const MAX_STATUS_BYTES = 64 * 1024;
 const MAX_FINALIZERS_BYTES = 4 * 1024;
+const MIB = 1024 * 1024;
 /** 10,000 objects of 3 KiB. Three kinds are namespaced, and the program has 512 MiB. */
-const MAX_NAMESPACE_BYTES = 32 * 1024 * 1024;
+const MAX_NAMESPACE_BYTES = 32 * MIB;
 
 const sizes = new WeakMap<object, number>();
 
@@ -44,7 +45,7 @@ export function namespaceBudget<T extends CachedObject>(): NamespaceBudgetOption
       object.omitted === undefined
         ? omitSpec(
             object,
-            `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES} bytes`,
+            `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`,
           )
         : object,
   };

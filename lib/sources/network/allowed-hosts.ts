@@ -45,7 +45,7 @@ export class AllowedHosts {
     const dialled = parseIpAddress(address);
     if (!dialled) return false;
     const isNamed = this.#hasAddress(dialled);
-    return isNamed || (!isForbidden(dialled) && (this.#isOpen || this.#hasName(host)));
+    return isNamed || (!findForbidden(dialled) && (this.#isOpen || this.#hasName(host)));
   }
 
   /** Whether an entry lists this host, a name or an address, regardless of what a name resolves to. */
@@ -60,10 +60,9 @@ export class AllowedHosts {
     const forbidden = dialled.map(findForbidden).filter((range) => range !== undefined);
     const [first] = forbidden.length === dialled.length ? forbidden : [];
     if (!first) return new Error(`${host} is not allowed: ${NAMES_RULE}`);
-    const kind = first.what.replace(/[;,:(].*$/, '').trim();
     const subject = parseIpAddress(host) ? 'the address' : 'its address';
     return new Error(
-      `${host} is not allowed: ${subject} (${kind}) is refused unless --allowed-hosts lists it or its range`,
+      `${host} is not allowed: ${subject} (${first.kind}) is refused unless --allowed-hosts lists it or its range`,
     );
   }
 
@@ -147,7 +146,10 @@ async function rejectNames(host: string): Promise<never> {
 /** Addresses that only an administrator may allow. */
 interface ForbiddenRange {
   readonly range: string;
-  readonly what: string;
+  /** For messages. */
+  readonly kind: string;
+  /** For the documentation, after the kind. */
+  readonly details?: string;
   /** Documentation of the range. */
   readonly source: string;
 }
@@ -157,39 +159,42 @@ interface ForbiddenRange {
  * and credentials services of clouds. docs/explanation/security.md has the same table.
  */
 export const FORBIDDEN_RANGES: readonly ForbiddenRange[] = [
-  { range: '0.0.0.0/8', what: 'unspecified, connects to loopback on Linux', source: 'RFC 1122' },
-  { range: '127.0.0.0/8', what: 'loopback', source: 'RFC 1122' },
+  { range: '0.0.0.0/8', kind: 'unspecified', details: 'connects to loopback on Linux', source: 'RFC 1122' },
+  { range: '127.0.0.0/8', kind: 'loopback', source: 'RFC 1122' },
   {
     range: '169.254.0.0/16',
-    what: 'link-local; metadata and credentials of most clouds, DNS caches of nodes',
+    kind: 'link-local',
+    details: 'metadata and credentials of most clouds, DNS caches of nodes',
     source: 'RFC 3927, and the documentation of each cloud',
   },
-  { range: '224.0.0.0/4', what: 'multicast', source: 'RFC 5771' },
-  { range: '255.255.255.255', what: 'broadcast', source: 'RFC 919' },
-  { range: '100.100.100.200', what: 'metadata of Alibaba Cloud', source: 'Alibaba Cloud, ECS user guide' },
-  { range: '168.63.129.16', what: 'host agent and DNS of Azure', source: 'Azure, Virtual Network' },
+  { range: '224.0.0.0/4', kind: 'multicast', source: 'RFC 5771' },
+  { range: '255.255.255.255', kind: 'broadcast', source: 'RFC 919' },
+  { range: '100.100.100.200', kind: 'metadata of Alibaba Cloud', source: 'Alibaba Cloud, ECS user guide' },
+  { range: '168.63.129.16', kind: 'host agent and DNS of Azure', source: 'Azure, Virtual Network' },
   {
     range: '192.0.0.192',
-    what: 'metadata of Oracle Cloud, classic',
+    kind: 'metadata of Oracle Cloud',
+    details: 'classic',
     source: 'Oracle Cloud, Compute Classic',
   },
-  { range: '::', what: 'unspecified, connects to loopback on Linux', source: 'RFC 4291' },
-  { range: '::1', what: 'loopback', source: 'RFC 4291' },
-  { range: 'fe80::/10', what: 'link-local', source: 'RFC 4291' },
-  { range: 'fec0::/10', what: 'site-local (deprecated)', source: 'RFC 3879' },
-  { range: 'ff00::/8', what: 'multicast', source: 'RFC 4291' },
+  { range: '::', kind: 'unspecified', details: 'connects to loopback on Linux', source: 'RFC 4291' },
+  { range: '::1', kind: 'loopback', source: 'RFC 4291' },
+  { range: 'fe80::/10', kind: 'link-local', source: 'RFC 4291' },
+  { range: 'fec0::/10', kind: 'site-local', details: 'deprecated', source: 'RFC 3879' },
+  { range: 'ff00::/8', kind: 'multicast', source: 'RFC 4291' },
   {
     range: 'fd00:ec2::/32',
-    what: 'services of AWS on the machine: metadata (::254), credentials of pods in EKS (::23), DNS, time',
+    kind: 'services of AWS on the machine',
+    details: 'metadata (::254), credentials of pods in EKS (::23), DNS, time',
     source: 'AWS, EC2 instance metadata and EKS Pod Identity',
   },
   {
     range: 'fd20:ce::254',
-    what: 'metadata of Google Cloud',
+    kind: 'metadata of Google Cloud',
     source: 'Google Cloud, Compute Engine metadata',
   },
-  { range: 'fd00:42::42', what: 'metadata of Scaleway', source: 'Scaleway, Instances' },
-  { range: 'fd00:c1::a9fe:a9fe', what: 'metadata of Oracle Cloud', source: 'Oracle Cloud, Compute' },
+  { range: 'fd00:42::42', kind: 'metadata of Scaleway', source: 'Scaleway, Instances' },
+  { range: 'fd00:c1::a9fe:a9fe', kind: 'metadata of Oracle Cloud', source: 'Oracle Cloud, Compute' },
 ];
 
 const FORBIDDEN: readonly { readonly range: AddressRange; readonly entry: ForbiddenRange }[] =
@@ -212,11 +217,6 @@ const EMBEDDINGS: readonly {
   { range: parseKnownRange('2002::/16'), embedded: (value) => [value >> 80n] }, // 6to4, RFC 3056
   { range: parseKnownRange('2001::/32'), embedded: (value) => [value >> 64n, ~value] }, // Teredo, RFC 4380: server and, inverted, client
 ];
-
-/** Whether an address is allowed only if an administrator lists it. */
-function isForbidden(address: IpAddress): boolean {
-  return findForbidden(address) !== undefined;
-}
 
 /** Returns the forbidden range that contains an address, or else an IPv4 address that it embeds. */
 function findForbidden(address: IpAddress): ForbiddenRange | undefined {

@@ -128,7 +128,10 @@ describe('AllowedHosts', () => {
 describe('FORBIDDEN_RANGES', () => {
   it('are the table of docs/explanation/security.md', () => {
     const page = readFileSync('docs/explanation/security.md', 'utf8');
-    const rows = FORBIDDEN_RANGES.map(({ range, what, source }) => `| \`${range}\` | ${what} | ${source} |`);
+    const rows = FORBIDDEN_RANGES.map(({ range, kind, details, source }) => {
+      const what = details === undefined ? kind : `${kind}; ${details}`;
+      return `| \`${range}\` | ${what} | ${source} |`;
+    });
     const [, table = ''] =
       /\| addresses \| what is there \| source \|\n\| --- \| --- \| --- \|\n((?:\|.*\n)+)/.exec(page) ?? [];
     expect(table.trim().split('\n')).to.deep.equal(rows);
