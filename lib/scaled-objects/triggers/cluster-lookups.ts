@@ -170,14 +170,6 @@ export async function queryEndpoints(
   return values;
 }
 
-/** Aggregates at least one value. */
-export function aggregated(values: readonly number[], how: (typeof AGGREGATIONS)[number]): number {
-  if (how === 'max') return values.reduce((most, value) => Math.max(most, value));
-  if (how === 'min') return values.reduce((least, value) => Math.min(least, value));
-  const sum = values.reduce((all, value) => all + value, 0);
-  return how === 'sum' ? sum : sum / values.length;
-}
-
 interface CountedPod {
   /** Empty while the pod is not scheduled. */
   readonly nodeName: string;

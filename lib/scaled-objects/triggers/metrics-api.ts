@@ -6,13 +6,13 @@ import type { HttpRequester } from '#lib/sources/http/observed-requester.ts';
 import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { readLocatedValue, VALUE_FORMATS, type ValueFormat } from '#lib/sources/json/read-value.ts';
 import { digest, extendTimeout, type Query } from '#lib/sources/query.ts';
+import { AGGREGATORS } from '#lib/sources/sample.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import {
   AGGREGATIONS,
-  aggregated,
   type ListEndpoints,
   queryEndpoints,
   type ServiceEndpoints,
@@ -172,7 +172,7 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
       const query = (one: URL, until: AbortSignal) => queryUrl(one, options, until);
       const queryOptions = { aggregation: how, query, onPartial: note, deadline: deadline.signal };
       const values = await queryEndpoints(endpointUrls(url, endpoints), queryOptions, signal);
-      return [{ value: aggregated(values, how), labels: {} }];
+      return [{ value: AGGREGATORS[how === 'average' ? 'avg' : how](values), labels: {} }];
     },
   };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { unexpectedStatus } from '../http/http-client.ts';
+import { extractResult } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
 import { readBoundedJson } from '../json/read-json.ts';
@@ -51,7 +51,7 @@ export class InfluxdbServer {
     { valueColumns, signal }: { readonly valueColumns: readonly string[]; readonly signal: AbortSignal },
   ): Promise<readonly Sample[]> {
     const dialect = { header: true, delimiter: ',', annotations: ['datatype'] };
-    const { statusCode, body, secrets } = await this.#options.http.exchange(
+    const response = await this.#options.http.exchange(
       {
         url: this.#endpoint,
         method: 'POST',
@@ -60,16 +60,10 @@ export class InfluxdbServer {
       },
       signal,
     );
-    if (statusCode !== 200) {
-      const why = readError(body);
-      throw unexpectedStatus(this.#endpoint, statusCode, why && secrets.redact(why));
-    }
-    try {
-      return readFluxTables(body.toString('utf8'), valueColumns);
-    } catch (error) {
-      const cause = secrets.redactError(error);
-      throw new Error(`Cannot read response of InfluxDB at ${this.#endpoint.host}`, { cause });
-    }
+    return extractResult(response, {
+      ...{ url: this.#endpoint, system: 'InfluxDB', findReason: readError },
+      parse: (body) => readFluxTables(body.toString('utf8'), valueColumns),
+    });
   }
 }
 

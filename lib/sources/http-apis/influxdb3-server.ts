@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { unexpectedStatus } from '../http/http-client.ts';
+import { extractResult } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
 import { isObject, readBoundedJson } from '../json/read-json.ts';
@@ -27,15 +27,11 @@ export function influxdb3Value({ http, url, database, language, text, column }: 
       const headers = { accept: 'application/jsonl', 'content-type': 'application/json' };
       const body = JSON.stringify({ db: database, q: text, format: 'jsonl' });
       const response = await http.exchange({ url: endpoint, method: 'POST', headers, body }, signal);
-      const { statusCode, secrets } = response;
-      if (statusCode !== 200)
-        throw unexpectedStatus(endpoint, statusCode, secrets.redact(response.body.toString('utf8')));
-      try {
-        return [{ value: readLastRow(response.body, column), labels: {} }];
-      } catch (error) {
-        const cause = secrets.redactError(error);
-        throw new Error(`Cannot read response of InfluxDB at ${endpoint.host}`, { cause });
-      }
+      const value = extractResult(response, {
+        ...{ url: endpoint, system: 'InfluxDB', findReason: (reason) => reason.toString('utf8') },
+        parse: (rows) => readLastRow(rows, column),
+      });
+      return [{ value, labels: {} }];
     },
   };
 }

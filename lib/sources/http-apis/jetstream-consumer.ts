@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { extractResult } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { readJsonAs } from '../json/read-json.ts';
 import { digest, type Query, shorten } from '../query.ts';
@@ -171,7 +172,7 @@ async function read(
   { url, timeoutMs }: { readonly url: URL; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<Buffer> {
-  return await http.read({ url, timeoutMs }, signal);
+  return extractResult(await http.exchange({ url, timeoutMs }, signal), { url, parse: (body) => body });
 }
 
 function toSamples({ num_pending, num_ack_pending }: Consumer): readonly Sample[] {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { HttpClient } from '../http/http-client.ts';
+import { extractResult, type HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/source-url.ts';
 import { readJsonAs } from '../json/read-json.ts';
 import type { Query } from '../query.ts';
-import type { Sample } from '../sample.ts';
+import { AGGREGATORS, type Sample } from '../sample.ts';
 
 /** One subscription, or all that match. */
 export type NakadiSubscriptions =
@@ -82,11 +82,8 @@ export class NakadiServer {
       .filter((number) => number !== undefined);
     if (numbers.length === 0)
       throw new Error(`Nakadi at ${this.#options.url.host} returned no ${metric} of the subscription`);
-    const value =
-      metric === 'consumer-lag-seconds'
-        ? numbers.reduce((most, one) => Math.max(most, one))
-        : numbers.reduce((sum, one) => sum + one);
-    return [{ value, labels: {} }];
+    const { max, sum } = AGGREGATORS;
+    return [{ value: metric === 'consumer-lag-seconds' ? max(numbers) : sum(numbers), labels: {} }];
   }
 
   async #find(
@@ -114,12 +111,11 @@ export class NakadiServer {
     url: URL,
     { schema, signal }: { readonly schema: S; readonly signal: AbortSignal },
   ): Promise<z.output<S>> {
-    const body = await this.#options.http.read({ url }, signal);
-    try {
-      return readJsonAs(schema, body, 'Nakadi');
-    } catch (cause) {
-      throw new Error(`Cannot read response of Nakadi at ${url.host}`, { cause });
-    }
+    const system = 'Nakadi';
+    return extractResult(await this.#options.http.exchange({ url }, signal), {
+      ...{ url, system },
+      parse: (body) => readJsonAs(schema, body, system),
+    });
   }
 }
 

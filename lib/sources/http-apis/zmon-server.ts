@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HttpClient } from '../http/http-client.ts';
+import { extractResult, type HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/source-url.ts';
 import { readJsonAs } from '../json/read-json.ts';
 import type { Query } from '../query.ts';
@@ -57,7 +57,7 @@ export class ZmonServer {
   }
 
   async #run(check: ZmonCheck, signal: AbortSignal): Promise<readonly Sample[]> {
-    const body = await this.#options.http.read(
+    const response = await this.#options.http.exchange(
       {
         url: this.#endpoint,
         method: 'POST',
@@ -69,14 +69,13 @@ export class ZmonServer {
       },
       signal,
     );
-    try {
-      const { queries } = readJsonAs(RESPONSE, body, 'KairosDB');
-      const [atMs, value] = queries[0]?.results[0]?.values.at(-1) ?? [];
-      if (atMs === undefined || value === undefined) return [];
-      return [{ value, labels: {}, ...(atMs > 0 ? measuredAt(atMs) : {}) }];
-    } catch (cause) {
-      throw new Error(`Cannot read response of ZMON at ${this.#endpoint.host}`, { cause });
-    }
+    const { queries } = extractResult(response, {
+      ...{ url: this.#endpoint, system: 'ZMON' },
+      parse: (body) => readJsonAs(RESPONSE, body, 'KairosDB'),
+    });
+    const [atMs, value] = queries[0]?.results[0]?.values.at(-1) ?? [];
+    if (atMs === undefined || value === undefined) return [];
+    return [{ value, labels: {}, ...(atMs > 0 ? measuredAt(atMs) : {}) }];
   }
 }
 

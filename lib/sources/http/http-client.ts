@@ -190,6 +190,36 @@ function takeFirstValues({ headers }: ReceivedResponse): Readonly<Record<string,
   );
 }
 
+interface ReadOptions<Value> {
+  readonly url: URL;
+  /** Name of the system, for messages. */
+  readonly system?: string;
+  readonly parse: (body: Buffer) => Value;
+  /** Finds the reason in the body of a response with another status than 200. */
+  readonly findReason?: (body: Buffer) => string | undefined;
+}
+
+/**
+ * Parses a response with status 200.
+ *
+ * @throws an Error for any other status, or with the error of `parse` as its cause; without the secrets of the request
+ */
+export function extractResult<Value>(
+  { statusCode, body, secrets }: Pick<HttpResponse, 'statusCode' | 'body' | 'secrets'>,
+  { url, system, parse, findReason }: ReadOptions<Value>,
+): Value {
+  if (statusCode !== 200) {
+    const reason = findReason?.(body);
+    throw unexpectedStatus(url, statusCode, reason && secrets.redact(reason));
+  }
+  try {
+    return parse(body);
+  } catch (error) {
+    const from = system === undefined ? url.host : `${system} at ${url.host}`;
+    throw new Error(`Cannot read response of ${from}`, { cause: secrets.redactError(error) });
+  }
+}
+
 /** Creates the error of a response with another status than 200. */
 export function unexpectedStatus(url: URL, statusCode: number, why?: string): Error {
   return new Error(`Cannot query ${url.host}: status ${formatStatus(statusCode)}${why ? `: ${why}` : ''}`);

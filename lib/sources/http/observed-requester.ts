@@ -1,8 +1,8 @@
 import type { Clock } from '#lib/time/clock.ts';
-import { type HttpClient, unexpectedStatus } from './http-client.ts';
+import type { HttpClient } from './http-client.ts';
 
 /** An HTTP client, observed or not. */
-export type HttpRequester = Pick<HttpClient, 'credentialName' | 'exchange' | 'read'>;
+export type HttpRequester = Pick<HttpClient, 'credentialName' | 'exchange'>;
 
 /** Reported as they are. Other statuses are grouped, so that a server cannot create any number of series. */
 const USUAL_STATUSES: ReadonlySet<number> = new Set([
@@ -17,24 +17,18 @@ interface RequestObserver {
 
 /** Wraps a client to observe its requests. */
 export function observeRequests(http: HttpRequester, { clock, onEnded }: RequestObserver): HttpRequester {
-  const exchange: HttpRequester['exchange'] = async (request, signal) => {
-    const startedAtMs = clock.monotonicMs();
-    let status = 'error';
-    try {
-      const response = await http.exchange(request, signal);
-      status = labelOfStatus(response.statusCode);
-      return response;
-    } finally {
-      onEnded(status, clock.monotonicMs() - startedAtMs);
-    }
-  };
   return {
     credentialName: http.credentialName,
-    exchange,
-    async read(request, signal) {
-      const { statusCode, body } = await exchange(request, signal);
-      if (statusCode !== 200) throw unexpectedStatus(request.url, statusCode);
-      return body;
+    async exchange(request, signal) {
+      const startedAtMs = clock.monotonicMs();
+      let status = 'error';
+      try {
+        const response = await http.exchange(request, signal);
+        status = labelOfStatus(response.statusCode);
+        return response;
+      } finally {
+        onEnded(status, clock.monotonicMs() - startedAtMs);
+      }
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { HttpClient } from '../http/http-client.ts';
+import { extractResult, type HttpClient } from '../http/http-client.ts';
 import { type Query, shorten } from '../query.ts';
 import { AGGREGATORS, type AggregatorName } from '../sample.ts';
 import { evaluate, findValues } from './evaluate-jsonpath.ts';
@@ -20,12 +20,9 @@ export function jsonQuery({ http, url, extract, timeoutMs }: JsonEndpoint): Quer
     description: `${shorten(extract.text)} in ${url.pathname} of ${url.host}`,
     source: url.host,
     async run(signal) {
-      const body = await http.read({ url, ...(timeoutMs === undefined ? {} : { timeoutMs }) }, signal);
-      try {
-        return [{ value: extract.readNumber(body), labels: {} }];
-      } catch (cause) {
-        throw new Error(`Cannot read response of ${url.host}`, { cause });
-      }
+      const response = await http.exchange({ url, ...(timeoutMs !== undefined && { timeoutMs }) }, signal);
+      const value = extractResult(response, { url, parse: (body) => extract.readNumber(body) });
+      return [{ value, labels: {} }];
     },
   };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { unexpectedStatus } from '../http/http-client.ts';
+import { extractResult } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
 import { readJsonAs } from '../json/read-json.ts';
 import { type Query, shorten } from '../query.ts';
-import type { Sample } from '../sample.ts';
+import { AGGREGATORS, type Sample } from '../sample.ts';
 
 /** The management plugin of RabbitMQ. */
 export interface ManagementApiOptions {
@@ -49,14 +49,10 @@ export function queueFigures(options: ManagementApiOptions, queues: QueuesOption
     description: `queue ${shorten(queues.name)} at ${url.host}`,
     source: url.host,
     async run(signal) {
-      const { statusCode, body, secrets } = await http.exchange({ url, timeoutMs }, signal);
-      if (statusCode !== 200) throw unexpectedStatus(url, statusCode, secrets.redact(body.toString('utf8')));
-      try {
-        return readQueueFigures(body, queues);
-      } catch (error) {
-        const cause = secrets.redactError(error);
-        throw new Error(`Cannot read response of RabbitMQ at ${url.host}`, { cause });
-      }
+      return extractResult(await http.exchange({ url, timeoutMs }, signal), {
+        ...{ url, system: 'RabbitMQ', findReason: (body) => body.toString('utf8') },
+        parse: (body) => readQueueFigures(body, queues),
+      });
     },
   };
 }
@@ -103,9 +99,8 @@ function combine(
   round: (mean: number) => number,
 ): number {
   if (values.length === 0) return 0;
-  if (operation === 'max') return values.reduce((most, value) => Math.max(most, value));
-  const sum = values.reduce((all, value) => all + value, 0);
-  return operation === 'sum' ? sum : round(sum / values.length);
+  const value = AGGREGATORS[operation](values);
+  return operation === 'avg' ? round(value) : value;
 }
 
 function toSample(what: QueueFigure, value: number): Sample {

@@ -6,7 +6,6 @@ import {
 } from '#lib/scaled-objects/triggers/parameters/connection-text.ts';
 import { float, keyValues, parameter } from '#lib/scaled-objects/triggers/parameters/parameter.ts';
 import { parametersOf } from '#lib/scaled-objects/triggers/parameters/read-parameters.ts';
-import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
@@ -14,6 +13,7 @@ import {
 } from '#lib/sources/external-scaler/messages.ts';
 import { readLastRow } from '#lib/sources/http-apis/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/http-apis/jetstream-consumer.ts';
+import { readPrometheusValue } from '#lib/sources/http-apis/read-prometheus-response.ts';
 import { findValueAtPath } from '#lib/sources/json/gjson-path.ts';
 import { readExpositionValue, readLocatedValue } from '#lib/sources/json/read-value.ts';
 import { AmqpDecoder } from '#lib/sources/rabbitmq/amqp-connection.ts';
@@ -34,7 +34,7 @@ const PARAMETERS = z.object({
 export const TRIGGER_READERS: readonly ForeignReader[] = [
   {
     name: 'a value of Prometheus for a trigger',
-    files: ['prometheus.ts'],
+    files: ['read-prometheus-response.ts'],
     bound: RESPONSE,
     shapes: {
       series: repeated('{"value":[1,"2"]},', { before: '{"data":{"result":[', behind: '{}]}}' }),

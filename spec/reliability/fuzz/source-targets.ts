@@ -1,4 +1,3 @@
-import { readPrometheusValue } from '#lib/scaled-objects/triggers/prometheus.ts';
 import {
   decodeIsActive,
   decodeMetricSpecs,
@@ -9,7 +8,11 @@ import { readLastRow } from '#lib/sources/http-apis/influxdb3-server.ts';
 import { readJetstream, readServer } from '#lib/sources/http-apis/jetstream-consumer.ts';
 import { NakadiServer } from '#lib/sources/http-apis/nakadi-server.ts';
 import { readFluxTables } from '#lib/sources/http-apis/read-flux-tables.ts';
-import { readQueryError, readQueryResponse } from '#lib/sources/http-apis/read-prometheus-response.ts';
+import {
+  readPrometheusValue,
+  readQueryError,
+  readQueryResponse,
+} from '#lib/sources/http-apis/read-prometheus-response.ts';
 import { SqsRegion } from '#lib/sources/http-apis/sqs-queue.ts';
 import { ZmonServer } from '#lib/sources/http-apis/zmon-server.ts';
 import { jsonExtract } from '#lib/sources/json/json-query.ts';

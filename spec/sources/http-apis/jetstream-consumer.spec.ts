@@ -134,11 +134,11 @@ function system(
   const asked: string[] = [];
   const http = {
     credentialName: '',
-    async read({ url }: { readonly url: URL }): Promise<Buffer> {
+    async exchange({ url }: { readonly url: URL }) {
       asked.push(`${url.host}${url.pathname}${url.search}`);
       const told = servers[url.host]?.[url.pathname.slice(1) as 'jsz' | 'varz'];
       if (told === undefined) throw new Error(`nobody responds at ${url.host}`);
-      return Buffer.from(JSON.stringify(told));
+      return { statusCode: 200, body: Buffer.from(JSON.stringify(told)) };
     },
   } as unknown as JetstreamConsumer['http'];
   const endpoint = new URL('http://nats.example:8222');
