@@ -132,7 +132,7 @@ function containerRows(machine: NodeMachine, nowMs: number) {
     .flatMap((pod) =>
       runningContainers(pod, nowMs).map((container) => ({
         labels: `{container="${container.name}",namespace="${pod.namespace}",pod="${pod.name}"}`,
-        sample: sampleContainer(pod, container, { nowMs, runtime: machine.runtime, startsInterval: true }),
+        sample: sampleContainer(pod, container, { nowMs, runtime: machine.runtime }),
         swapBytes: container.swapBytes(nowMs),
       })),
     )

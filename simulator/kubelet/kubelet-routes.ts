@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { NodeMachine } from '../machine/node-machine.ts';
 import { formatExposition } from './exposition.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
-import type { SummaryWriter } from './summary.ts';
+import { formatSummary } from './summary.ts';
 
 /** A request of an authorized caller. */
 interface KubeletRequest {
@@ -15,7 +15,6 @@ interface KubeletRequest {
 export interface KubeletSources {
   readonly machine: NodeMachine;
   readonly requests: RequestCounts;
-  readonly summaries: SummaryWriter;
   /** The Pod objects of this node in the API server. */
   pods(): Iterable<unknown>;
 }
@@ -23,19 +22,17 @@ export interface KubeletSources {
 /** Responds as a healthy kubelet does, which ignores the method. */
 export function routedResponse(
   request: KubeletRequest,
-  { machine, requests, summaries, pods }: KubeletSources,
+  { machine, requests, pods }: KubeletSources,
 ): KubeletResponse {
   switch (request.path) {
     case '/healthz':
       return withHeaders(textResponse(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
     case '/stats/summary': {
       const onlyCpuAndMemory = isTrue(request.query.get('only_cpu_and_memory'));
-      return json(summaries.write({ onlyCpuAndMemory }));
+      return json(formatSummary(machine, { onlyCpuAndMemory }));
     }
     case '/pods':
-      return json(
-        Buffer.from(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] })),
-      );
+      return json(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] }));
     case '/metrics':
       return exposition(requests.exposition(), machine, request.acceptsGzip);
     case '/metrics/resource':
@@ -46,8 +43,8 @@ export function routedResponse(
 }
 
 /** The summary is not compressed, even for clients that accept it. */
-function json(body: Buffer): KubeletResponse {
-  return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
+function json(text: string): KubeletResponse {
+  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: Buffer.from(text) };
 }
 
 function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): KubeletResponse {

@@ -8,13 +8,11 @@ import type { Fault } from './faults.ts';
 import { checkAccess, type KubeletGate } from './kubelet-access.ts';
 import { type KubeletResponse, type KubeletServer, sendResponse } from './kubelet-http.ts';
 import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
-import { type SummaryTools, SummaryWriter } from './summary.ts';
 
-interface KubeletOptions extends Omit<KubeletSources, 'requests' | 'summaries'> {
+interface KubeletOptions extends Omit<KubeletSources, 'requests'> {
   readonly clock: Clock;
   readonly gate: KubeletGate;
   readonly server: KubeletServer;
-  readonly summaryTools: SummaryTools;
   /** PEM of the CA whose client certificates it accepts. */
   readonly clientCaPem: string;
   /** Called by {@link Kubelet.prepareTls} or for the first connection, and after {@link Kubelet.renewCertificate}. */
@@ -41,9 +39,8 @@ export class Kubelet {
   constructor(nodeName: string, options: KubeletOptions) {
     this.nodeName = nodeName;
     this.#options = options;
-    const { machine, pods, summaryTools } = options;
-    const summaries = new SummaryWriter(machine, summaryTools);
-    this.#sources = { machine, pods, summaries, requests: this.#requests };
+    const { machine, pods } = options;
+    this.#sources = { machine, pods, requests: this.#requests };
   }
 
   /** The address at which it listens, or would listen if it were not down. */

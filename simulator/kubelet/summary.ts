@@ -4,17 +4,11 @@ import {
   podMemoryBytes,
   podSwapBytes,
   type RunningPod,
+  runningContainers,
 } from '../machine/node-machine.ts';
 import type { RunningContainer } from '../machine/running-container.ts';
-import { appendList, JsonBytes, type JsonChunk, TimestampCache } from './json-template.ts';
-import { CONTAINER_DEPTH, POD_DEPTH, type SummaryTemplates, summaryTemplates } from './summary-templates.ts';
-import {
-  ContainerSampler,
-  housekeepingIntervalMs,
-  latestHousekeeping,
-  latestSample,
-  sampleCounter,
-} from './usage-sample.ts';
+import { formatTimestamp } from '../objects/kubernetes-object.ts';
+import { latestHousekeeping, sampleContainer, sampleCounter } from './usage-sample.ts';
 
 export interface SummaryOptions {
   /** `?only_cpu_and_memory=true`: omits disks and network, and has memory in more detail. */
@@ -22,205 +16,33 @@ export interface SummaryOptions {
 }
 
 /**
- * A kubelet's responses to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
+ * A kubelet's response to `/stats/summary` (`Summary` of k8s.io/kubelet/pkg/apis/stats/v1alpha1), with the fields,
  * order and timestamps of whole seconds of a kubelet 1.34, and without `psi` and `io` when its machine has no
- * KubeletPSI. Written without intermediate objects: thousands of kubelets of one process are scraped every few seconds.
+ * KubeletPSI.
  */
-export class SummaryWriter {
-  readonly #machine: NodeMachine;
-  readonly #tools: SummaryTools;
-  #pods = new Map<RunningPod, PodSummary>();
-
-  constructor(machine: NodeMachine, tools: SummaryTools) {
-    this.#machine = machine;
-    this.#tools = tools;
-  }
-
-  write({ onlyCpuAndMemory }: SummaryOptions): Buffer {
-    const machine = this.#machine;
-    const { bytes } = this.#tools;
-    const templates =
-      TEMPLATES[machine.kubeletPsi ? 'withPsi' : 'withoutPsi'][onlyCpuAndMemory ? 'few' : 'all'];
-    const moment = new SummaryContext(machine, templates, this.#tools);
-    templates.summary.append(bytes, {
-      node: () => appendNode(moment),
-      pods: () =>
-        appendList(bytes, this.#podSummaries(), { depth: POD_DEPTH, append: (pod) => pod.append(moment) }),
-    });
-    return bytes.take();
-  }
-
-  /** Caches the parts of pods that still exist. */
-  #podSummaries(): readonly PodSummary[] {
-    const pods = new Map<RunningPod, PodSummary>();
-    for (const pod of this.#machine.pods()) pods.set(pod, this.#pods.get(pod) ?? new PodSummary(pod));
-    this.#pods = pods;
-    return [...pods.values()];
-  }
-}
-
-/** Builds the parts that all kubelets of a process share. */
-export function summaryTools(): SummaryTools {
-  return { bytes: new JsonBytes(), stamps: new TimestampCache() };
-}
-
-/** {@link SummaryWriter} for a single request. */
-export function formatSummary(machine: NodeMachine, options: SummaryOptions): string {
-  return new SummaryWriter(machine, summaryTools()).write(options).toString();
-}
-
-const TEMPLATES = {
-  withPsi: {
-    few: summaryTemplates({ onlyCpuAndMemory: true, kubeletPsi: true }),
-    all: summaryTemplates({ onlyCpuAndMemory: false, kubeletPsi: true }),
-  },
-  withoutPsi: {
-    few: summaryTemplates({ onlyCpuAndMemory: true, kubeletPsi: false }),
-    all: summaryTemplates({ onlyCpuAndMemory: false, kubeletPsi: false }),
-  },
-};
-
-function appendNode(moment: SummaryContext): void {
-  const { machine } = moment;
-  const times = latestHousekeeping(machine.nodeName, machine.bootedAtMs, moment.nowMs);
-  const { takenAtMs } = times;
-  const podsCpu = sampleCounter(times, (atMs) => machine.podsCoreNanoseconds(atMs));
-  const cpu = sampleCounter(times, (atMs) => machine.coreNanoseconds(atMs));
-  const podsBytes = machine.podsMemoryBytes(takenAtMs);
-  const workingSetBytes = machine.workingSetBytes(takenAtMs);
-  const swapUsageBytes = machine.swapUsageBytes(takenAtMs);
-  moment.templates.node.append(moment.bytes, {
-    nodeName: JSON.stringify(machine.nodeName),
-    startTime: moment.stamp(machine.bootedAtMs),
-    time: moment.stamp(takenAtMs),
-    now: moment.now,
-    disksReadAt: moment.disksReadAt,
-    podsNanoCores: podsCpu.nanocores,
-    podsCoreNanoSeconds: podsCpu.coreNanoseconds,
-    podsAvailableBytes: machine.memoryBytes - podsBytes,
-    podsWorkingSetBytes: podsBytes,
-    podsRssBytes: anonymousShare(podsBytes),
-    usageNanoCores: cpu.nanocores,
-    usageCoreNanoSeconds: cpu.coreNanoseconds,
-    availableBytes: machine.memoryBytes - workingSetBytes,
-    workingSetBytes,
-    rssBytes: anonymousShare(workingSetBytes),
-    swapAvailableBytes: machine.swapBytes - swapUsageBytes,
-    swapUsageBytes,
-  });
-}
-
-/** One container's part in summaries, with its constant parts encoded once. */
-class ContainerSummary {
-  readonly #container: RunningContainer;
-  readonly #name: string;
-  readonly #sampler: ContainerSampler;
-
-  constructor(pod: RunningPod, container: RunningContainer) {
-    this.#container = container;
-    this.#name = JSON.stringify(container.name);
-    this.#sampler = new ContainerSampler(pod, container);
-  }
-
-  isRunning(atMs: number): boolean {
-    return this.#container.isRunning(atMs);
-  }
-
-  append(moment: SummaryContext): void {
-    const { machine, nowMs } = moment;
-    const sample = this.#sampler.sample({ nowMs, runtime: machine.runtime, startsInterval: true });
-    const swapUsageBytes = this.#container.swapBytes(sample.takenAtMs);
-    moment.templates.container.append(moment.bytes, {
-      name: this.#name,
-      startTime: moment.stamp(sample.startedAtMs),
-      time: moment.stamp(sample.takenAtMs),
-      now: moment.now,
-      disksReadAt: moment.disksReadAt,
-      usageNanoCores: sample.usageNanoCores,
-      usageCoreNanoSeconds: sample.usageCoreNanoSeconds,
-      workingSetBytes: sample.workingSetBytes,
-      rssBytes: anonymousShare(sample.workingSetBytes),
-      swapAvailableBytes: machine.swapBytes - swapUsageBytes,
-      swapUsageBytes,
-    });
-  }
-}
-
-/** One pod's part in summaries, with its constant parts encoded once. */
-class PodSummary {
-  readonly #pod: RunningPod;
-  readonly #reference: string;
-  readonly #housekeepingIntervalMs: number;
-  readonly #containers: readonly ContainerSummary[];
-
-  constructor(pod: RunningPod) {
-    this.#pod = pod;
-    this.#reference = referenceTo(pod);
-    this.#housekeepingIntervalMs = housekeepingIntervalMs(pod.uid);
-    this.#containers = pod.containers.map((container) => new ContainerSummary(pod, container));
-  }
-
-  append(moment: SummaryContext): void {
-    const pod = this.#pod;
-    const times = latestSample(this.#housekeepingIntervalMs, pod.startedAtMs, moment.nowMs);
-    const { takenAtMs } = times;
-    const cpu = sampleCounter(times, (atMs) => podCoreNanoseconds(pod, atMs));
-    const workingSetBytes = podMemoryBytes(pod, takenAtMs);
-    moment.templates.pod.append(moment.bytes, {
-      podRef: this.#reference,
-      startTime: moment.stamp(pod.startedAtMs),
-      containers: () => this.#appendContainers(moment),
-      time: moment.stamp(takenAtMs),
-      now: moment.now,
-      usageNanoCores: cpu.nanocores,
-      usageCoreNanoSeconds: cpu.coreNanoseconds,
-      workingSetBytes,
-      rssBytes: anonymousShare(workingSetBytes),
-      swapUsageBytes: podSwapBytes(pod, takenAtMs),
-    });
-  }
-
-  /** Omits containers that wait for a restart. */
-  #appendContainers(moment: SummaryContext): void {
-    const running = this.#containers.filter((container) => container.isRunning(moment.nowMs));
-    appendList(moment.bytes, running, {
-      depth: CONTAINER_DEPTH,
-      append: (container) => container.append(moment),
-    });
-  }
-}
-
-function referenceTo({ name, namespace, uid }: RunningPod): string {
-  const indent = `\n${' '.repeat(POD_DEPTH + 1)}`;
-  return JSON.stringify({ name, namespace, uid }, null, 1).replaceAll('\n', indent);
-}
-
-/** The shared parts of all summaries of a process. */
-export interface SummaryTools {
-  readonly bytes: JsonBytes;
-  readonly stamps: TimestampCache;
+export function formatSummary(machine: NodeMachine, { onlyCpuAndMemory }: SummaryOptions): string {
+  const moment = new SummaryMoment(machine, onlyCpuAndMemory);
+  const pods = Array.from(machine.pods(), (pod) => podStats(pod, moment));
+  return JSON.stringify({ node: nodeStats(moment), pods }, null, 1);
 }
 
 /** Age of disk usage, which kubelets read periodically. */
 const DISKS_READ_AGO_MS = 3000;
 
 /** The values that all parts of one summary share. */
-class SummaryContext {
+class SummaryMoment {
   readonly machine: NodeMachine;
-  readonly templates: SummaryTemplates;
-  readonly bytes: JsonBytes;
+  readonly onlyCpuAndMemory: boolean;
   readonly nowMs: number;
-  /** The current time in JSON. */
-  readonly now: JsonChunk;
-  readonly disksReadAt: JsonChunk;
-  readonly #stamps: TimestampCache;
+  /** The current time in text. */
+  readonly now: string;
+  readonly disksReadAt: string;
   readonly #stampMs: (momentMs: number) => number;
+  readonly #stamps = new Map<number, string>();
 
-  constructor(machine: NodeMachine, templates: SummaryTemplates, { bytes, stamps }: SummaryTools) {
+  constructor(machine: NodeMachine, onlyCpuAndMemory: boolean) {
     this.machine = machine;
-    this.templates = templates;
-    this.bytes = bytes;
-    this.#stamps = stamps;
+    this.onlyCpuAndMemory = onlyCpuAndMemory;
     this.#stampMs = machine.clock.reading();
     this.nowMs = machine.clock.nowMs();
     this.now = this.stamp(this.nowMs);
@@ -228,12 +50,142 @@ class SummaryContext {
   }
 
   /** @param momentMs of the node's monotonic clock */
-  stamp(momentMs: number): JsonChunk {
-    return this.#stamps.at(this.#stampMs(momentMs));
+  stamp(momentMs: number): string {
+    const second = Math.floor(this.#stampMs(momentMs) / 1000);
+    const stamp = this.#stamps.get(second) ?? formatTimestamp(second * 1000);
+    this.#stamps.set(second, stamp);
+    return stamp;
   }
+}
+
+const NO_PRESSURE = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
+const PSI = { psi: { full: NO_PRESSURE, some: NO_PRESSURE } };
+
+function nodeStats(moment: SummaryMoment) {
+  const { machine, onlyCpuAndMemory, nowMs, now, disksReadAt } = moment;
+  const times = latestHousekeeping(machine.nodeName, machine.bootedAtMs, nowMs);
+  const { takenAtMs } = times;
+  const startTime = moment.stamp(machine.bootedAtMs);
+  const time = moment.stamp(takenAtMs);
+  const podsMemory = machine.podsMemoryBytes(takenAtMs);
+  const workingSet = machine.workingSetBytes(takenAtMs);
+  const swapUsageBytes = machine.swapUsageBytes(takenAtMs);
+  return {
+    nodeName: machine.nodeName,
+    systemContainers: [
+      {
+        name: 'pods',
+        startTime,
+        cpu: {
+          time,
+          ...sampleCounter(times, (atMs) => machine.podsCoreNanoseconds(atMs)),
+          ...pressure(machine),
+        },
+        memory: cgroupMemory(machine, time, podsMemory, { availableBytes: machine.memoryBytes - podsMemory }),
+        ...(onlyCpuAndMemory ? {} : io(machine, time)),
+        swap: { time, swapUsageBytes },
+      },
+    ],
+    startTime,
+    cpu: { time, ...sampleCounter(times, (atMs) => machine.coreNanoseconds(atMs)), ...pressure(machine) },
+    memory: cgroupMemory(machine, time, workingSet, { availableBytes: machine.memoryBytes - workingSet }),
+    ...(onlyCpuAndMemory
+      ? {}
+      : {
+          ...io(machine, time),
+          network: { time, name: 'eth0', ...COUNTERS, interfaces: [{ name: 'eth0', ...COUNTERS }] },
+          fs: disk(time, 37_236_572_160, 595_589),
+          runtime: {
+            imageFs: disk(disksReadAt, 3_497_984, 325),
+            containerFs: disk(disksReadAt, 3_497_984, 325),
+          },
+          rlimit: { time: now, maxpid: 32_768, curproc: 194 },
+        }),
+    swap: { time, swapAvailableBytes: machine.swapBytes - swapUsageBytes, swapUsageBytes },
+  };
+}
+
+/** Containers that wait for a restart are omitted. */
+function podStats(pod: RunningPod, moment: SummaryMoment) {
+  const { machine, onlyCpuAndMemory, nowMs, now } = moment;
+  const times = latestHousekeeping(pod.uid, pod.startedAtMs, nowMs);
+  const time = moment.stamp(times.takenAtMs);
+  return {
+    podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
+    startTime: moment.stamp(pod.startedAtMs),
+    containers: runningContainers(pod, nowMs).map((container) => containerStats(pod, container, moment)),
+    cpu: { time, ...sampleCounter(times, (atMs) => podCoreNanoseconds(pod, atMs)), ...pressure(machine) },
+    memory: cgroupMemory(machine, time, podMemoryBytes(pod, times.takenAtMs)),
+    ...(onlyCpuAndMemory ? {} : { ...io(machine, time), 'ephemeral-storage': disk(now, 20_480, 13) }),
+    swap: { time, swapUsageBytes: podSwapBytes(pod, times.takenAtMs) },
+  };
+}
+
+function containerStats(pod: RunningPod, container: RunningContainer, moment: SummaryMoment) {
+  const { machine, onlyCpuAndMemory, nowMs, now, disksReadAt } = moment;
+  const sample = sampleContainer(pod, container, { nowMs, runtime: machine.runtime });
+  const { usageNanoCores, usageCoreNanoSeconds, workingSetBytes } = sample;
+  const time = moment.stamp(sample.takenAtMs);
+  const memory = { usageBytes: workingSetBytes, workingSetBytes, rssBytes: anonymousShare(workingSetBytes) };
+  const swapUsageBytes = container.swapBytes(sample.takenAtMs);
+  return {
+    name: container.name,
+    startTime: moment.stamp(sample.startedAtMs),
+    cpu: { time, usageNanoCores, usageCoreNanoSeconds },
+    ...(onlyCpuAndMemory
+      ? { memory: { time, availableBytes: 0, ...memory, pageFaults: 837, majorPageFaults: 0 } }
+      : {
+          memory: { time, ...memory },
+          ...(machine.kubeletPsi ? { io: { time } } : {}),
+          rootfs: disk(disksReadAt, 8192, 5),
+          logs: disk(now, 0, 1),
+        }),
+    swap: { time, swapAvailableBytes: machine.swapBytes - swapUsageBytes, swapUsageBytes },
+  };
+}
+
+function pressure({ kubeletPsi }: NodeMachine) {
+  return kubeletPsi ? PSI : {};
+}
+
+function io(machine: NodeMachine, time: string) {
+  return machine.kubeletPsi ? { io: { time, ...PSI } } : {};
+}
+
+/** Memory of a cgroup as cAdvisor reports it; pods have no limit, and so no available memory. */
+function cgroupMemory(
+  machine: NodeMachine,
+  time: string,
+  workingSetBytes: number,
+  available?: { readonly availableBytes: number },
+) {
+  return {
+    time,
+    ...available,
+    usageBytes: workingSetBytes,
+    workingSetBytes,
+    rssBytes: anonymousShare(workingSetBytes),
+    pageFaults: 0,
+    majorPageFaults: 0,
+    ...pressure(machine),
+  };
 }
 
 /** The part of a working set that is not file cache, in whole pages: nine tenths. */
 function anonymousShare(bytes: number): number {
   return Math.floor((bytes * 0.9) / 4096) * 4096;
 }
+
+function disk(time: string, usedBytes: number, inodesUsed: number) {
+  return {
+    time,
+    availableBytes: 71_707_721_728,
+    capacityBytes: 270_553_174_016,
+    usedBytes,
+    inodesFree: 16_181_627,
+    inodes: 16_777_216,
+    inodesUsed,
+  };
+}
+
+const COUNTERS = { rxBytes: 690_391_595, rxErrors: 0, txBytes: 1_126_877, txErrors: 0 };

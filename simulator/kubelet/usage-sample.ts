@@ -3,81 +3,46 @@ import type { RunningContainer } from '../machine/running-container.ts';
 import { seededBetween } from '../random.ts';
 
 /** A kubelet's sample of one container. */
-interface ContainerSample {
+interface ContainerSample extends SampledCounter {
   readonly startedAtMs: number;
   readonly takenAtMs: number;
-  readonly usageNanoCores: number;
-  readonly usageCoreNanoSeconds: number;
   readonly workingSetBytes: number;
 }
 
-interface SamplingOptions {
-  readonly nowMs: number;
-  readonly runtime: RuntimeKind;
-  /** Whether this request starts a new interval for the runtime's rate. */
-  readonly startsInterval: boolean;
-}
-
 /**
- * Samples a container as its runtime does: `cri` a few milliseconds ago, one container after another; `cadvisor` at the
- * latest housekeeping.
+ * Samples a container as its runtime does: `cri` a few milliseconds ago, one container after another, with the rate
+ * since the request before; `cadvisor` at the latest housekeeping.
  */
-export class ContainerSampler {
-  readonly #container: RunningContainer;
-  readonly #readAgoMs: number;
-  readonly #housekeepingIntervalMs: number;
-
-  constructor(pod: RunningPod, container: RunningContainer) {
-    const id = `${pod.uid}/${container.name}`;
-    this.#container = container;
-    this.#readAgoMs = seededBetween({ from: 0, to: 8 }, 0, id);
-    this.#housekeepingIntervalMs = housekeepingIntervalMs(id);
-  }
-
-  sample({ nowMs, runtime, startsInterval }: SamplingOptions): ContainerSample {
-    const container = this.#container;
-    const bornAtMs = container.startedAtMs(nowMs);
-    const { takenAtMs, usageNanoCores, usageCoreNanoSeconds } =
-      runtime === 'cri'
-        ? this.#readNow(bornAtMs, { nowMs, startsInterval })
-        : this.#readHousekeeping(bornAtMs, nowMs);
-    const knowsCpu = !container.unknown.includes('cpu');
-    return {
-      startedAtMs: bornAtMs,
-      takenAtMs,
-      usageNanoCores: knowsCpu ? usageNanoCores : 0,
-      usageCoreNanoSeconds: knowsCpu ? usageCoreNanoSeconds : 0,
-      workingSetBytes: container.unknown.includes('memory') ? 0 : container.memoryBytes(takenAtMs),
-    };
-  }
-
-  #readNow(bornAtMs: number, { nowMs, startsInterval }: Pick<SamplingOptions, 'nowMs' | 'startsInterval'>) {
-    const takenAtMs = Math.max(bornAtMs, nowMs - this.#readAgoMs);
-    return {
-      takenAtMs,
-      usageNanoCores: startsInterval ? this.#container.nanocoresSinceLastRequest(takenAtMs) : 0,
-      usageCoreNanoSeconds: this.#container.cpuCoreNanoseconds(takenAtMs),
-    };
-  }
-
-  #readHousekeeping(bornAtMs: number, nowMs: number) {
-    const times = latestSample(this.#housekeepingIntervalMs, bornAtMs, nowMs);
-    const usage = sampleCounter(times, (atMs) => this.#container.cpuCoreNanoseconds(atMs));
-    return {
-      takenAtMs: times.takenAtMs,
-      usageNanoCores: usage.nanocores,
-      usageCoreNanoSeconds: usage.coreNanoseconds,
-    };
-  }
-}
-
-/** {@link ContainerSampler} for a single request. */
 export function sampleContainer(
   pod: RunningPod,
   container: RunningContainer,
-  options: SamplingOptions,
+  { nowMs, runtime }: { readonly nowMs: number; readonly runtime: RuntimeKind },
 ): ContainerSample {
-  return new ContainerSampler(pod, container).sample(options);
+  const id = `${pod.uid}/${container.name}`;
+  const startedAtMs = container.startedAtMs(nowMs);
+  const { takenAtMs, ...usage } =
+    runtime === 'cri'
+      ? readNow(container, Math.max(startedAtMs, nowMs - seededBetween({ from: 0, to: 8 }, 0, id)))
+      : readHousekeeping(container, latestHousekeeping(id, startedAtMs, nowMs));
+  return {
+    startedAtMs,
+    takenAtMs,
+    ...(container.unknown.includes('cpu') ? { usageNanoCores: 0, usageCoreNanoSeconds: 0 } : usage),
+    workingSetBytes: container.unknown.includes('memory') ? 0 : container.memoryBytes(takenAtMs),
+  };
+}
+
+function readNow(container: RunningContainer, takenAtMs: number) {
+  return {
+    takenAtMs,
+    usageNanoCores: container.nanocoresSinceLastRequest(takenAtMs),
+    usageCoreNanoSeconds: container.cpuCoreNanoseconds(takenAtMs),
+  };
+}
+
+function readHousekeeping(container: RunningContainer, times: HousekeepingSample) {
+  const { takenAtMs } = times;
+  return { takenAtMs, ...sampleCounter(times, (atMs) => container.cpuCoreNanoseconds(atMs)) };
 }
 
 /** The last two moments at which cAdvisor sampled a cgroup. */
@@ -92,16 +57,7 @@ interface HousekeepingSample {
  * depends on the cgroup.
  */
 export function latestHousekeeping(id: string, startedAtMs: number, nowMs: number): HousekeepingSample {
-  return latestSample(housekeepingIntervalMs(id), startedAtMs, nowMs);
-}
-
-/** The interval at which cAdvisor samples a cgroup. */
-export function housekeepingIntervalMs(id: string): number {
-  return seededBetween({ from: 10_000, to: 20_000 }, 0, id);
-}
-
-/** {@link latestHousekeeping} of a cgroup with this interval. */
-export function latestSample(intervalMs: number, startedAtMs: number, nowMs: number): HousekeepingSample {
+  const intervalMs = seededBetween({ from: 10_000, to: 20_000 }, 0, id);
   const rounds = Math.max(0, Math.floor((nowMs - startedAtMs) / intervalMs));
   const takenAtMs = startedAtMs + rounds * intervalMs;
   return { takenAtMs, previousAtMs: rounds > 0 ? takenAtMs - intervalMs : undefined };
@@ -109,9 +65,9 @@ export function latestSample(intervalMs: number, startedAtMs: number, nowMs: num
 
 /** A counter as cAdvisor reports it: its value in the latest sample, and the mean rate since the one before. */
 interface SampledCounter {
-  readonly coreNanoseconds: number;
   /** 0 for the first sample. */
-  readonly nanocores: number;
+  readonly usageNanoCores: number;
+  readonly usageCoreNanoSeconds: number;
 }
 
 /** Samples a counter. */
@@ -119,9 +75,9 @@ export function sampleCounter(
   { takenAtMs, previousAtMs }: HousekeepingSample,
   cpuCoreNanoseconds: (atMs: number) => number,
 ): SampledCounter {
-  const coreNanoseconds = cpuCoreNanoseconds(takenAtMs);
-  if (previousAtMs === undefined) return { coreNanoseconds, nanocores: 0 };
-  const used = coreNanoseconds - cpuCoreNanoseconds(previousAtMs);
-  const nanocores = Math.max(0, Math.floor(used / ((takenAtMs - previousAtMs) / 1000)));
-  return { coreNanoseconds, nanocores };
+  const usageCoreNanoSeconds = cpuCoreNanoseconds(takenAtMs);
+  if (previousAtMs === undefined) return { usageNanoCores: 0, usageCoreNanoSeconds };
+  const used = usageCoreNanoSeconds - cpuCoreNanoseconds(previousAtMs);
+  const usageNanoCores = Math.max(0, Math.floor(used / ((takenAtMs - previousAtMs) / 1000)));
+  return { usageNanoCores, usageCoreNanoSeconds };
 }

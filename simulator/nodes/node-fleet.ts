@@ -6,7 +6,6 @@ import { Kubelet } from '../kubelet/kubelet.ts';
 import type { KubeletGate } from '../kubelet/kubelet-access.ts';
 import { KubeletServer } from '../kubelet/kubelet-http.ts';
 import { type CertificateKind, kubeletCertificate } from '../kubelet/serving-certificate.ts';
-import { summaryTools } from '../kubelet/summary.ts';
 import { NodeClock } from '../machine/node-clock.ts';
 import { NodeMachine } from '../machine/node-machine.ts';
 import { steadyLoad } from '../machine/running-container.ts';
@@ -45,7 +44,6 @@ export class NodeFleet {
   readonly #options: FleetOptions;
   readonly #nodes = new Map<string, SimulatedNode>();
   readonly #server = new KubeletServer();
-  readonly #summaryTools = summaryTools();
   readonly #keys = generateKeys();
   #kubeletPort: number;
 
@@ -154,7 +152,6 @@ export class NodeFleet {
       clock,
       gate,
       server: this.#server,
-      summaryTools: this.#summaryTools,
       clientCaPem: pki.clientCa.certificatePem,
       certificate: () => {
         const { certificateKind: kind = 'valid', address = planned } = this.#nodes.get(name) ?? {};

@@ -23,9 +23,9 @@ describe('latestHousekeeping', () => {
 describe('sampleCounter', () => {
   it('has the mean rate, and 0 after a single sample', () => {
     const counter = (atMs: number) => atMs * 60_000;
-    expect(sampleCounter({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter).nanocores).to.equal(
+    expect(sampleCounter({ takenAtMs: 30_000, previousAtMs: 15_000 }, counter).usageNanoCores).to.equal(
       60_000_000,
     );
-    expect(sampleCounter({ takenAtMs: 0, previousAtMs: undefined }, counter).nanocores).to.equal(0);
+    expect(sampleCounter({ takenAtMs: 0, previousAtMs: undefined }, counter).usageNanoCores).to.equal(0);
   });
 });
