@@ -31,9 +31,11 @@ describe('commands in pages', () => {
     kubectl = new Kubectl(await findKubectl(), server.kubeconfig);
     const { folders, examples, namespaces, deployments } = EXISTING;
     for (const folder of folders) await run('apply', '-k', folder);
-    for (const namespace of namespaces) await run('create', 'namespace', namespace);
+    for (const name of [...namespaces, ...Object.keys(deployments)])
+      await server.client.post('/api/v1/namespaces', { metadata: { name } });
     for (const [namespace, names] of Object.entries(deployments))
-      for (const name of names) await run('create', 'deployment', name, '-n', namespace, '--image=x');
+      for (const name of names)
+        await server.client.post(`/apis/apps/v1/namespaces/${namespace}/deployments`, deployment(name));
     for (const example of examples) await run('apply', '-f', join('examples', example));
     await run('apply', '-f', 'examples/scale-by-prometheus-query');
   });
@@ -64,9 +66,9 @@ describe('commands in pages', () => {
   });
 
   async function run(...args: readonly string[]): Promise<void> {
-    // kubectl writes these in protobuf, which the simulator does not store: kubectl alone judges them, by discovery.
-    const isRole = /\bcreate (?:cluster)?role/.test(args.join(' '));
-    const { exitStatus, stderr } = await kubectl.run([...args, ...(isRole ? ['--dry-run=client'] : [])]);
+    // kubectl writes these in protobuf, which the simulator does not read: kubectl alone judges them, by discovery.
+    const isProtobuf = /\bcreate [a-z]/.test(args.join(' '));
+    const { exitStatus, stderr } = await kubectl.run([...args, ...(isProtobuf ? ['--dry-run=client'] : [])]);
     if (!/\(AlreadyExists\)/.test(stderr)) expect(exitStatus, `${args.join(' ')}: ${stderr}`).to.equal(0);
   }
 
@@ -77,6 +79,12 @@ describe('commands in pages', () => {
     expect(exitStatus, `${kept.join(' ')}: ${stderr}`).to.equal(0);
   }
 });
+
+function deployment(name: string) {
+  const labels = { app: name };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'x' }] } };
+  return { metadata: { name }, spec: { selector: { matchLabels: labels }, template } };
+}
 
 /** Finds commands of kubectl and helm in the consoles of a page, each as its words. */
 function commandsIn(page: string): readonly (readonly string[])[] {

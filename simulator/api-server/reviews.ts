@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { AccessRequest, Decision, Rbac } from '../access/rbac.ts';
-import { decodeReview } from '../resources/kinds/protobuf-messages.ts';
 import { groupVersion, type ResourceType } from '../resources/resource-type.ts';
-import { type ApiRequest, readBody } from './api-request.ts';
+import type { ApiRequest } from './api-request.ts';
 import { sendJson } from './representation.ts';
 import { ApiError, badRequest, methodNotAllowed } from './status.ts';
+import { readStructured } from './writes/read-object.ts';
 
 interface ReviewContext {
   readonly authenticator: Authenticator;
@@ -54,15 +54,9 @@ export async function serveReview(
 }
 
 async function readReview(request: ApiRequest): Promise<Review> {
-  const body = await readBody(request);
-  const isProtobuf = request.raw.headers['content-type']?.includes('protobuf') ?? false;
-  try {
-    return review.parse(isProtobuf ? decodeReview(body) : JSON.parse(body.toString()));
-  } catch (error) {
-    throw badRequest(
-      `the object provided is unrecognized: ${error instanceof Error ? error.message : error}`,
-    );
-  }
+  const parsed = review.safeParse(await readStructured(request));
+  if (parsed.success) return parsed.data;
+  throw badRequest(`the object provided is unrecognized: ${parsed.error.message}`);
 }
 
 function statusOf(

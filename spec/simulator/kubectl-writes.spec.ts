@@ -168,26 +168,6 @@ describe('the real kubectl, writing', () => {
       expect(await run('get', 'pods', '-l', 'app=made', '-o', 'name')).to.equal('');
     });
 
-    it('makes things out of its arguments, in protobuf', async () => {
-      await run('create', 'deployment', 'typed', '--image=x', '--replicas=0', '--port=80');
-      const { spec } = JSON.parse(await run('get', 'deployment', 'typed', '-o', 'json'));
-      expect(spec.replicas).to.equal(0);
-      expect(spec.template.spec.containers[0]).to.deep.include({ name: 'x', image: 'x' });
-      expect(spec.template.spec.containers[0].ports).to.deep.equal([{ containerPort: 80, protocol: 'TCP' }]);
-      await run('autoscale', 'deployment', 'typed', '--min=2', '--max=5', '--cpu-percent=60');
-      const { spec: autoscaler } = JSON.parse(await run('get', 'hpa', 'typed', '-o', 'json'));
-      expect(autoscaler).to.deep.include({ minReplicas: 2, maxReplicas: 5 });
-      expect(autoscaler.scaleTargetRef).to.deep.equal({
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        name: 'typed',
-      });
-      expect(autoscaler.metrics[0].resource.target.averageUtilization).to.equal(60);
-      await run('create', 'namespace', 'shop');
-      await run('create', 'configmap', 'c', '-n', 'shop', '--from-literal=a=1');
-      expect(await run('get', 'configmap', 'c', '-n', 'shop', '-o', 'jsonpath={.data.a}')).to.equal('1');
-    });
-
     it('applies them, with lists merged by their keys', async () => {
       const path = await file('web', DEPLOYMENT);
       expect(await run('apply', '-f', path)).to.equal('deployment.apps/web created\n');

@@ -68,15 +68,6 @@ describe('the real kubectl', () => {
     ).to.equal(1);
   });
 
-  it('sends access reviews in protobuf', async () => {
-    expect(await run('auth', 'can-i', 'delete', 'nodes')).to.equal('yes\n');
-    expect(await run('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).to.equal(
-      'kubernetes-admin',
-    );
-    const denied = await kubectl.run(['auth', 'can-i', 'list', 'pods', '--as', 'alice']);
-    expect(denied.stdout).to.equal('no\n');
-  });
-
   it('creates, labels and deletes pods', async () => {
     await run('run', 'mine', '--image=x');
     await run('label', 'pod', 'mine', 'colour=blue');

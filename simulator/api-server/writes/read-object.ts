@@ -1,10 +1,7 @@
 import { parse as parseYaml } from 'yaml';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { generatedName } from '../../random.ts';
-import { messageOf } from '../../resources/kinds/protobuf-messages.ts';
-import { decodeMessage, readEnvelope, UnknownFieldError } from '../../resources/protobuf.ts';
 import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
-
 import { isRecord } from '../../resources/schema.ts';
 import { invalidValue, requiredValue } from '../../resources/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
@@ -18,38 +15,20 @@ export function mediaTypeOf({ raw }: ApiRequest): string {
 }
 
 /**
- * Parses a body as JSON, YAML or protobuf, by its media type.
+ * Parses a body as JSON or YAML, by its media type.
  *
- * @throws ApiError 400 for an invalid body, 415 for an unsupported media type
+ * @throws ApiError 400 for an invalid body, 415 for protobuf and CBOR
  */
 export async function readStructured(request: ApiRequest): Promise<unknown> {
-  const bytes = await readBody(request);
   const type = mediaTypeOf(request);
-  if (type === 'application/vnd.kubernetes.protobuf') return readProtobuf(bytes);
-  if (type.includes('cbor')) throw unsupportedMediaType();
-  const body = bytes.toString();
+  if (/protobuf|cbor/.test(type)) throw unsupportedMediaType();
+  const body = (await readBody(request)).toString();
   try {
     // JSON is YAML, too, but much faster to read.
     return type.endsWith('yaml') && !/^\s*[{[]/.test(body)
       ? parseYaml(body, { maxAliasCount: 0 })
       : JSON.parse(body);
   } catch (error) {
-    throw badRequest(
-      `the object provided is unrecognized: ${error instanceof Error ? error.message : error}`,
-    );
-  }
-}
-
-/** Unknown kinds and fields are refused rather than lost. */
-function readProtobuf(bytes: Uint8Array): unknown {
-  try {
-    const { apiVersion, kind, raw } = readEnvelope(bytes);
-    const schema = messageOf(apiVersion, kind);
-    if (!schema) throw unsupportedMediaType();
-    return { apiVersion, kind, ...decodeMessage(raw, schema, { skipsUnknown: false }) };
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    if (error instanceof UnknownFieldError) throw unsupportedMediaType();
     throw badRequest(
       `the object provided is unrecognized: ${error instanceof Error ? error.message : error}`,
     );
