@@ -81,12 +81,8 @@ export class Aggregator {
     return [...this.#registrations.values()].map(({ backend }) => backend);
   }
 
-  /**
-   * Forwards a request with its user, and streams the response back.
-   *
-   * @param as a user of the aggregator itself that replaces the caller
-   */
-  async proxy(request: ApiRequest, backend: Backend, { as }: { readonly as?: string } = {}): Promise<void> {
+  /** Forwards a request with its user, and streams the response back. */
+  async proxy(request: ApiRequest, backend: Backend): Promise<void> {
     const registration = this.#registrations.get(keyOf(backend));
     if (!registration) return;
     const { response } = request;
@@ -95,11 +91,7 @@ export class Aggregator {
       const reply = await registration.connection.request({
         method: request.method,
         path: request.url,
-        headers: forwardedHeaders(
-          request,
-          backend,
-          as === undefined ? request.caller : { username: as, groups: [] },
-        ),
+        headers: forwardedHeaders(request, backend),
         ...(hasBody ? { body: request.raw } : {}),
         signal: request.signal,
       });
@@ -130,14 +122,6 @@ export class Aggregator {
         return { group, version, resources };
       }),
     );
-  }
-
-  /** Fetches JSON at a path of each registered server; servers that fail are left out. */
-  async fetchAll(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const replies = await Promise.allSettled(
-      [...this.#registrations.values()].map((registration) => this.#fetch(registration, path, signal)),
-    );
-    return replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -17,7 +17,7 @@ export interface ApiRequest {
   readonly verb: string;
   readonly caller: UserInfo;
   readonly auditId: string;
-  readonly style: ResponseStyle;
+  readonly acceptsGzip: boolean;
   readonly raw: IncomingMessage;
   readonly response: ServerResponse;
   /** Aborts when the caller disconnects or the server closes. */
@@ -43,10 +43,7 @@ export function readRequest(
     verb: verbOf(method, target, query),
     caller,
     auditId: typeof auditId === 'string' ? auditId : randomUUID(),
-    style: {
-      isPretty: isPretty(query, raw.headers['user-agent']),
-      acceptsGzip: /\bgzip\b/.test(String(raw.headers['accept-encoding'] ?? '')),
-    },
+    acceptsGzip: /\bgzip\b/.test(String(raw.headers['accept-encoding'] ?? '')),
     raw,
     response,
     signal,
@@ -63,12 +60,6 @@ export async function readBody({ raw }: ApiRequest): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-/** Whether the response is indented: by the parameter `pretty`, or for browsers and curl, as the real server does. */
-function isPretty(query: URLSearchParams, userAgent = ''): boolean {
-  const parameter = query.get('pretty');
-  return parameter === null ? /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent) : isTrue(parameter);
 }
 
 /** The target of a path of the API. */
@@ -143,11 +134,4 @@ export function verbOf(method: string, target: RequestTarget, query: URLSearchPa
 /** Whether a query parameter is true for the API machinery: anything but `false` and `0`. */
 export function isTrue(text: string | null): boolean {
   return text !== null && !['false', '0'].includes(text.toLowerCase());
-}
-
-/** How a response is written. */
-export interface ResponseStyle {
-  /** Indented by two spaces, for people. */
-  readonly isPretty: boolean;
-  readonly acceptsGzip: boolean;
 }

@@ -12,7 +12,7 @@ import { type ObjectStore, StoreError } from '../objects/object-store.ts';
 import type { ResourceRegistry } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregator.ts';
 import { type ApiRequest, readRequest } from './api-request.ts';
-import { authorize, impersonate, impersonationForbidden } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import type { ApiFault } from './faults.ts';
 import { sendJson } from './representation.ts';
 import { apiErrorOf, route } from './routes.ts';
@@ -120,14 +120,12 @@ export class ApiServer {
     response.on('close', () => disconnected.abort());
     response.on('error', () => disconnected.abort());
     const signal = AbortSignal.any([disconnected.signal, this.#closing.signal]);
-    const sender = this.#senderOf(raw);
-    const caller = impersonate(sender ?? ANONYMOUS, raw.headers, this.#options.rbac);
+    const caller = this.#callerOf(raw);
     const request = readRequest(raw, response, { caller: caller ?? ANONYMOUS, signal });
     response.setHeader('Audit-Id', request.auditId);
     response.setHeader('Cache-Control', 'no-cache, private');
     try {
-      if (!sender) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-      if (!caller) throw impersonationForbidden(sender, raw.headers);
+      if (!caller) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       authorize(request, this.#options.rbac);
       await this.#respond(request, this.#faults);
     } catch (error) {
@@ -137,13 +135,13 @@ export class ApiServer {
   }
 
   async #respond(request: ApiRequest, [fault, ...others]: readonly ApiFault[]): Promise<void> {
-    if (!fault) return route(request, { ...this.#options, serverAddress: this.#address() });
+    if (!fault) return route(request, this.#options);
     const { clock } = this.#options;
     await fault.serve(request, { clock, next: () => this.#respond(request, others) });
   }
 
   /** @returns `undefined` for invalid credentials; the anonymous user for none */
-  #senderOf(request: IncomingMessage): UserInfo | undefined {
+  #callerOf(request: IncomingMessage): UserInfo | undefined {
     const credentials = credentialsOf(request.socket as TLSSocket, request.headers);
     const caller = this.#options.authenticator.authenticate(credentials);
     if (caller) return caller;
@@ -163,10 +161,6 @@ export class ApiServer {
     }
     if (response.headersSent) return void response.destroy();
     if (apiError.code === 403) response.setHeader('X-Content-Type-Options', 'nosniff');
-    sendJson(response, apiError.code, apiError.toStatus(), request.style);
-  }
-
-  #address(): string {
-    return `${this.#endpoint.address}:${this.#endpoint.port}`;
+    sendJson(request, apiError.code, apiError.toStatus());
   }
 }

@@ -1,12 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { UserInfo } from '../access/authenticator.ts';
 import type { AccessRequest, Rbac } from '../access/rbac.ts';
 import { parseFieldSelector } from '../objects/field-selector.ts';
 import type { ApiRequest } from './api-request.ts';
 import { ApiError } from './status.ts';
 
-/** @throws ApiError 403 with the message of the real server */
+/** @throws ApiError 403 with the message of the real server, also for impersonation, which is not simulated */
 export function authorize(request: ApiRequest, rbac: Rbac): void {
+  if (request.raw.headers['impersonate-user'] !== undefined)
+    throw new ApiError(403, 'Forbidden', 'the simulator impersonates no user', {});
   const access = accessOf(request);
   if (rbac.decide(request.caller, access).isAllowed) return;
   throw forbidden(request, access);
@@ -50,38 +50,5 @@ function forbidden({ caller, target }: ApiRequest, access: AccessRequest): ApiEr
     'Forbidden',
     `${subject} is forbidden: ${user} cannot ${verb} resource "${what}" in API group "${group}" ${where}`,
     { ...(name === undefined ? {} : { name }), ...(group ? { group } : {}), kind: resource },
-  );
-}
-
-/**
- * The effective user of a request: the sender, or the user in `Impersonate-User` and `Impersonate-Group`, which
- * `kubectl --as` sends.
- *
- * @returns `undefined` when the sender may not impersonate that user
- */
-export function impersonate(
-  sender: UserInfo,
-  headers: IncomingHttpHeaders,
-  rbac: Rbac,
-): UserInfo | undefined {
-  const username = headers['impersonate-user'];
-  if (typeof username !== 'string') return sender;
-  const access = { verb: 'impersonate', group: '', resource: 'users', name: username };
-  if (!rbac.decide(sender, access).isAllowed) return undefined;
-  const groups = String(headers['impersonate-group'] ?? '')
-    .split(',')
-    .map((group) => group.trim())
-    .filter((group) => group !== '');
-  return { username, groups: [...groups, 'system:authenticated'] };
-}
-
-/** 403 for a sender that may not impersonate the user. */
-export function impersonationForbidden(sender: UserInfo, headers: IncomingHttpHeaders): ApiError {
-  const name = String(headers['impersonate-user']);
-  return new ApiError(
-    403,
-    'Forbidden',
-    `users "${name}" is forbidden: User "${sender.username}" cannot impersonate resource "users" in API group "" at the cluster scope`,
-    { name, kind: 'users' },
   );
 }

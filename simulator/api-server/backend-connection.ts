@@ -156,9 +156,9 @@ const NOT_FORWARDED =
 export function forwardedHeaders(
   request: ApiRequest,
   backend: { readonly host: string; readonly port: number },
-  caller: UserInfo,
 ): Record<string, string | readonly string[]> {
-  const { headers, socket } = request.raw;
+  const { caller, raw } = request;
+  const { headers, socket } = raw;
   const forwarded: Record<string, string | readonly string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !NOT_FORWARDED.test(name)) forwarded[name] = value;

@@ -120,13 +120,12 @@ export interface ListOptions {
   readonly limit: number;
   readonly continueToken: string;
   readonly allowWatchBookmarks: boolean;
-  readonly sendInitialEvents: boolean;
   readonly timeoutSeconds: number | undefined;
 }
 
-/** @throws ApiError 400 or 422, as the real server */
+/** @throws ApiError 400, as the real server */
 export function listOptions(target: ResourceTarget, query: URLSearchParams): ListOptions {
-  const options = {
+  return {
     namespace: target.namespace,
     labels: readOr400(() => parseLabelSelector(query.get('labelSelector') ?? '')),
     fields: readOr400(() => parseFieldSelector(query.get('fieldSelector') ?? '', target)),
@@ -134,11 +133,8 @@ export function listOptions(target: ResourceTarget, query: URLSearchParams): Lis
     limit: numberOf(query, 'limit') ?? 0,
     continueToken: query.get('continue') ?? '',
     allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
-    sendInitialEvents: isTrue(query.get('sendInitialEvents')),
     timeoutSeconds: numberOf(query, 'timeoutSeconds'),
   };
-  checkInitialEvents(query);
-  return options;
 }
 
 /** Whether the response contains an object. */
@@ -171,25 +167,4 @@ function numberOf(query: URLSearchParams, key: string): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
   return Number(text);
-}
-
-function checkInitialEvents(query: URLSearchParams): void {
-  if (!query.has('sendInitialEvents')) {
-    if (isTrue(query.get('watch')) && query.get('resourceVersionMatch')) {
-      throw invalid('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
-    }
-    return;
-  }
-  if (!isTrue(query.get('watch'))) throw invalid('sendInitialEvents is forbidden for list');
-  if (query.get('resourceVersionMatch') !== 'NotOlderThan') {
-    throw invalid('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  }
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${message}`, {
-    group: 'meta.k8s.io',
-    kind: 'ListOptions',
-    causes: [{ reason: 'FieldValueForbidden', message }],
-  });
 }

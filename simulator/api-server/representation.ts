@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
@@ -7,7 +6,7 @@ import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import { type Column, rowOf } from '../resources/columns.ts';
 import { columnsOf } from '../resources/kinds/columns-by-kind.ts';
 import { convertFromStorage, groupVersion, type ResourceType } from '../resources/resource-type.ts';
-import type { ResponseStyle } from './api-request.ts';
+import type { ApiRequest } from './api-request.ts';
 import type { ListPage } from './list.ts';
 import { ApiError } from './status.ts';
 
@@ -84,12 +83,8 @@ export function representList(page: ListPage, options: ViewOptions): ListView {
 }
 
 /** A bookmark's object, of which only the version has a meaning. */
-export function bookmarkObject(
-  resourceVersion: number,
-  options: ViewOptions,
-  annotations?: Readonly<Record<string, string>>,
-): unknown {
-  const metadata = { resourceVersion: String(resourceVersion), ...(annotations ? { annotations } : {}) };
+export function bookmarkObject(resourceVersion: number, options: ViewOptions): unknown {
+  const metadata = { resourceVersion: String(resourceVersion) };
   const own = { kind: options.type.kind, apiVersion: groupVersion(options.type), metadata };
   switch (options.view) {
     case 'Object':
@@ -206,12 +201,11 @@ const GZIP_FROM_BYTES = 128 * 1024;
 
 /** Sends a value as JSON. */
 export function sendJson(
-  response: ServerResponse,
+  { response, acceptsGzip }: Pick<ApiRequest, 'response' | 'acceptsGzip'>,
   status: number,
   value: unknown,
-  { isPretty, acceptsGzip }: ResponseStyle,
 ): void {
-  const text = Buffer.from(isPretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`);
+  const text = Buffer.from(`${JSON.stringify(value)}\n`);
   const isZipped = acceptsGzip && text.length > GZIP_FROM_BYTES;
   const body = isZipped ? gzipSync(text, { level: 1 }) : text;
   if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
@@ -222,9 +216,8 @@ export function sendJson(
 
 /** Sends a list in chunks of text, so that the memory does not grow with its length. */
 export async function sendPieces(
-  response: ServerResponse,
+  { response, acceptsGzip }: ApiRequest,
   pieces: Iterable<string>,
-  { acceptsGzip }: ResponseStyle,
 ): Promise<void> {
   const chunks = inChunks(pieces);
   const first = chunks.next().value ?? '';

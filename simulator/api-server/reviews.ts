@@ -50,7 +50,7 @@ export async function serveReview(
   const { spec } = await readReview(request);
   const status = statusOf(type, spec, request, context);
   const reply = { kind: type.kind, apiVersion: groupVersion(type), metadata: {}, spec, status };
-  sendJson(request.response, 201, reply, request.style);
+  sendJson(request, 201, reply);
 }
 
 async function readReview(request: ApiRequest): Promise<Review> {

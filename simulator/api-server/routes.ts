@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Authenticator } from '../access/authenticator.ts';
 import type { Rbac } from '../access/rbac.ts';
 import type { KubernetesObject } from '../objects/kubernetes-object.ts';
@@ -6,17 +5,7 @@ import type { StoreError } from '../objects/object-store.ts';
 import { compareVersions, type ResourceType } from '../resources/resource-type.ts';
 import type { Aggregator } from './aggregator.ts';
 import type { ApiRequest, ResourceTarget } from './api-request.ts';
-import {
-  AGGREGATED_DISCOVERY,
-  apiGroup,
-  apiGroupList,
-  apiResourceList,
-  apiVersions,
-  coreDiscovery,
-  groupDiscovery,
-  ownGroups,
-  wantsAggregatedDiscovery,
-} from './discovery.ts';
+import { AGGREGATED_DISCOVERY, coreDiscovery, groupDiscovery } from './discovery.ts';
 import { type ListPage, listOptions, listPage } from './list.ts';
 import { serveOpenApi } from './openapi.ts';
 import {
@@ -43,8 +32,6 @@ interface RouteContext extends ResourceContext {
   readonly authenticator: Authenticator;
   readonly rbac: Rbac;
   readonly aggregator: Aggregator;
-  /** Address and port in discovery. */
-  readonly serverAddress: string;
 }
 
 /**
@@ -64,23 +51,21 @@ export async function route(request: ApiRequest, context: RouteContext): Promise
       ? serveReview(request, type, context)
       : serveResource(request, target, type, context);
   }
-  if (wantsAggregatedDiscovery(request.raw.headers.accept)) {
-    if (path === '/api') return sendDiscovery(request, coreDiscovery(registry));
-    if (path === '/apis')
-      return sendDiscovery(request, groupDiscovery(registry, await aggregator.groups(request.signal)));
-  }
+  if (path === '/api') return sendDiscovery(request, coreDiscovery(registry));
+  if (path === '/apis')
+    return sendDiscovery(request, groupDiscovery(registry, await aggregator.groups(request.signal)));
   if (path.startsWith('/openapi/')) return serveOpenApi(request, context);
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   const reply = plainResponse(request, context);
   if (reply === undefined) throw noSuchPath();
   if (!isReading) throw methodNotAllowed();
-  if (typeof reply !== 'string') return sendJson(request.response, 200, reply, request.style);
+  if (typeof reply !== 'string') return sendJson(request, 200, reply);
   request.response.setHeader('Content-Type', 'text/plain; charset=utf-8');
   request.response.end(reply);
 }
 
 function plainResponse(request: ApiRequest, context: RouteContext): unknown {
-  const { aggregator, registry, serverAddress, minor } = context;
+  const { aggregator, minor } = context;
   switch (request.path.replace(/(.)\/$/, '$1')) {
     case '/version':
       return versionInfo(minor);
@@ -88,41 +73,25 @@ function plainResponse(request: ApiRequest, context: RouteContext): unknown {
     case '/livez':
     case '/readyz':
       return 'ok';
-    case '/api':
-      return apiVersions(serverAddress);
-    case '/apis':
-      return apiGroupList(registry, aggregator.backends());
-    case '/api/v1':
-      return apiResourceList(registry, '', 'v1');
     default:
-      return groupResponse(request, context);
+      return aggregatedGroup(request.path, aggregator);
   }
 }
 
-function groupResponse({ path }: ApiRequest, { aggregator, registry }: RouteContext): unknown {
-  const [prefix, group, version, ...rest] = path.split('/').filter(Boolean);
-  if (prefix !== 'apis' || group === undefined || rest.length > 0) return undefined;
-  if (version !== undefined) return apiResourceList(registry, group, version);
-  const aggregated = aggregator.backends().filter((one) => one.group === group);
-  const versions =
-    ownGroups(registry).get(group) ?? aggregated.map((one) => one.version).sort(compareVersions);
-  return versions.length === 0
-    ? undefined
-    : { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group, versions) };
+/** The `APIGroup` of an aggregated server at `/apis/GROUP`, the preferred version first. */
+function aggregatedGroup(path: string, aggregator: Aggregator): unknown {
+  const all = aggregator.backends().filter(({ group }) => path === `/apis/${group}`);
+  const versions = all
+    .map(({ group, version }) => ({ groupVersion: `${group}/${version}`, version }))
+    .sort((left, right) => compareVersions(left.version, right.version));
+  const [first] = versions;
+  if (!first) return undefined;
+  return { kind: 'APIGroup', apiVersion: 'v1', name: all[0]?.group, versions, preferredVersion: first };
 }
 
-/** Sends an aggregated discovery document with its ETag. */
-function sendDiscovery({ raw, response, style }: ApiRequest, document: unknown): void {
-  const tag = `"${createHash('sha512').update(JSON.stringify(document)).digest('hex').toUpperCase()}"`;
-  response.setHeader('Cache-Control', 'public');
-  response.setHeader('ETag', tag);
-  response.setHeader('Vary', 'Accept');
-  if (raw.headers['if-none-match'] === tag) {
-    response.writeHead(304);
-    return void response.end();
-  }
-  response.setHeader('Content-Type', AGGREGATED_DISCOVERY);
-  sendJson(response, 200, document, style);
+function sendDiscovery(request: ApiRequest, document: unknown): void {
+  request.response.setHeader('Content-Type', AGGREGATED_DISCOVERY);
+  sendJson(request, 200, document);
 }
 
 /** The response to `/version` for Kubernetes 1.`minor`. */
@@ -155,14 +124,9 @@ async function serveResource(
   const { verb } = request;
   const write = (): ObjectWrite => ({ request, target, type, context, options: writeOptions(request) });
   const reply = (status: number, object: KubernetesObject) =>
-    sendJson(
-      request.response,
-      status,
-      representObject(object, viewOptions(request, type, context)),
-      request.style,
-    );
+    sendJson(request, status, representObject(object, viewOptions(request, type, context)));
   if (target.subresource === 'scale' && type.scale)
-    return sendJson(request.response, 200, await serveScale(write(), type.scale), request.style);
+    return sendJson(request, 200, await serveScale(write(), type.scale));
   if (target.subresource !== undefined && !(target.subresource === 'status' && type.hasStatus))
     throw noSuchPath();
   if (!type.verbs.includes(verb)) throw methodNotAllowed();
@@ -196,7 +160,7 @@ async function serveResource(
     case 'delete': {
       if (target.subresource !== undefined) throw methodNotAllowed();
       const { object, status } = await deleteNamed(write());
-      return status ? sendJson(request.response, 200, status, request.style) : reply(200, object);
+      return status ? sendJson(request, 200, status) : reply(200, object);
     }
     case 'deletecollection': {
       const items = await deleteSelected(write());
@@ -226,9 +190,6 @@ export function apiErrorOf(error: StoreError, { target }: ApiRequest): ApiError 
 
 async function serveList(request: ApiRequest, page: ListPage, view: ViewOptions): Promise<void> {
   const { head, itemsField, item } = representList(page, view);
-  if (request.style.isPretty) {
-    return sendJson(request.response, 200, { ...head, [itemsField]: page.items.map(item) }, request.style);
-  }
   const pieces = (function* () {
     yield `${JSON.stringify(head).slice(0, -1)},"${itemsField}":[`;
     for (const [index, object] of page.items.entries()) {
@@ -236,7 +197,7 @@ async function serveList(request: ApiRequest, page: ListPage, view: ViewOptions)
     }
     yield ']}\n';
   })();
-  await sendPieces(request.response, pieces, request.style);
+  await sendPieces(request, pieces);
 }
 
 function existing(target: ResourceTarget, type: ResourceType, { store }: ResourceContext): KubernetesObject {

@@ -94,21 +94,16 @@ class WatchStream {
 function initialEvents({ store, list, view }: WatchOptions): readonly WatchEvent[] {
   const { storage } = view.type;
   const { resourceVersion = 0 } = list;
-  if (!list.sendInitialEvents && resourceVersion > 0) {
+  if (resourceVersion > 0) {
     const changes = store.eventsSince(storage, resourceVersion);
     if (changes) return changes.flatMap((change) => eventFor(change, { list, view }) ?? []);
     const error = expired(`too old resource version: ${resourceVersion} (${store.resourceVersion})`);
     return [{ type: 'ERROR', object: error.toStatus() }];
   }
-  const events: WatchEvent[] = store
+  return store
     .list(storage)
     .items.filter((object) => isSelected(list, object))
     .map((object) => lazily('ADDED', () => representObject(object, view)));
-  if (list.sendInitialEvents && list.allowWatchBookmarks) {
-    const end = bookmarkObject(store.resourceVersion, view, { 'k8s.io/initial-events-end': 'true' });
-    events.push({ type: 'BOOKMARK', object: end });
-  }
-  return events;
 }
 
 /** An event whose object is built when it is written: an initial list may be very long. */

@@ -32,5 +32,4 @@ export const READING: readonly RequestStep[] = [
   },
   { name: 'list the second page', method: 'GET', path: `${WIDGETS_PATH}?limit=2&continue={{TOKEN}}` },
   { name: 'list with a token that is none', method: 'GET', path: `${WIDGETS_PATH}?limit=2&continue=abc` },
-  { name: 'tell the resources', method: 'GET', path: '/apis/example.com/v1' },
 ];

@@ -11,8 +11,6 @@ import { ClusterClient, WatchReader } from '#spec/support/cluster-client.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { until } from '#spec/support/until.ts';
 
-const AGGREGATED_DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-
 describe('Aggregator', () => {
   const clock = new ManualClock();
   const authority = new CertificateAuthority('serving-ca');
@@ -185,34 +183,9 @@ describe('Aggregator', () => {
       response.end(JSON.stringify({ kind: 'APIResourceList', resources }));
     });
     register(backend);
-    const { groups } = await client.json('/apis');
-    expect(groups.at(-1).name).to.equal('metrics.k8s.io');
-    const { items } = await client.json('/apis', { headers: { Accept: AGGREGATED_DISCOVERY } });
+    const { items } = await client.json('/apis');
     expect(items.at(-1).versions[0].resources[0].resource).to.equal('nodes');
     expect((await client.json('/apis/metrics.k8s.io')).preferredVersion.version).to.equal('v1beta1');
-  });
-
-  it('merges the OpenAPI of the server into its own', async () => {
-    const group = 'apis/metrics.k8s.io/v1beta1';
-    await using backend = await startBackend('HTTP/1.1', ({ url, headers }, response) => {
-      if (url === '/openapi/v3') {
-        const own = { [group]: { serverRelativeURL: `/openapi/v3/${group}?hash=1` }, version: {} };
-        return void response.end(JSON.stringify({ paths: own }));
-      }
-      if (url === '/openapi/v2')
-        return void response.end(JSON.stringify({ definitions: { NodeMetrics: {} } }));
-      response.end(JSON.stringify({ url, user: headers['x-remote-user'] }));
-    });
-    register(backend);
-    expect((await client.json('/openapi/v3')).paths)
-      .to.include.keys(group, 'apis/apps/v1')
-      .and.not.to.have.property('version');
-    expect((await client.json('/openapi/v2')).definitions).to.have.all.keys('NodeMetrics');
-    expect(await client.json(`/openapi/v3/${group}?hash=1`)).to.deep.equal({
-      url: `/openapi/v3/${group}?hash=1`,
-      user: 'system:aggregator',
-    });
-    expect((await client.json('/openapi/v3/apis/apps/v9')).code).to.equal(404);
   });
 
   function register({ port }: { readonly port: number }): void {

@@ -78,28 +78,12 @@ describe('ApiServer', () => {
     expect(await statusOf('/api/v1/namespaces')).to.equal(403);
   });
 
-  it('authorizes impersonation', async () => {
-    const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': 'system:masters' };
-    expect((await admin.request('/api/v1/nodes', { headers })).status).to.equal(200);
-    const { message } = await alice.json('/api/v1/nodes', { headers });
-    expect(message).to.match(/^users "bob" is forbidden: User "alice" cannot impersonate/);
-  });
-
   it('publishes the client CAs for aggregated servers', async () => {
     const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
     const { data } = await admin.json(path);
     expect(data['client-ca-file']).to.equal(cluster.pki.clientCa.certificatePem);
     expect(data['requestheader-client-ca-file']).to.equal(cluster.pki.frontProxyCa.certificatePem);
     expect(data['requestheader-allowed-names']).to.equal('["front-proxy-client"]');
-  });
-
-  it('indents for browsers and curl only', async () => {
-    const bodyFor = async (query: string, agent: string) =>
-      (await admin.request(`/api/v1/nodes${query}`, { headers: { 'User-Agent': agent } })).body;
-    expect(await bodyFor('', 'curl/8')).to.match(/^\{\n {2}"kind"/);
-    expect(await bodyFor('', 'kubectl/v1')).to.match(/^\{"kind"/);
-    expect(await bodyFor('?pretty=1', 'kubectl/v1')).to.match(/^\{\n/);
-    expect(await bodyFor('?pretty=false', 'curl/8')).to.match(/^\{"kind"/);
   });
 
   it('refuses invalid bodies', async () => {

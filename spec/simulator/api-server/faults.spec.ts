@@ -127,11 +127,10 @@ describe('ApiFault', () => {
   });
 
   it('drops bookmarks, or all events', async () => {
-    const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true';
-    const query = '&resourceVersionMatch=NotOlderThan&timeoutSeconds=10';
+    const path = '/api/v1/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=10&resourceVersion=';
     for (const fault of [dropBookmarks, dropEvents]) {
       cluster.apiServer.setFaults(fault);
-      using reader = new WatchReader(await client.open(path + query));
+      using reader = new WatchReader(await client.open(path + cluster.store.resourceVersion));
       cluster.addPod({ name: fault === dropEvents ? 'muted' : 'heard', node: 'node-1' });
       await until(clock, () => clock.sleeperCount > 0);
       await clock.advance(10_000);

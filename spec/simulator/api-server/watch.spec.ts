@@ -46,26 +46,6 @@ describe('serveWatch', () => {
     expect(status).to.equal(504);
   });
 
-  it('streams the initial list and marks its end', async () => {
-    const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-    using reader = await watch(query, 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
-    const events = await reader.take(3);
-    expect(events.map(({ type }) => type)).to.deep.equal(['ADDED', 'ADDED', 'BOOKMARK']);
-    expect(events[2]?.object).to.deep.equal({
-      kind: 'PartialObjectMetadata',
-      apiVersion: 'meta.k8s.io/v1',
-      metadata: {
-        resourceVersion: String(cluster.store.resourceVersion),
-        annotations: { 'k8s.io/initial-events-end': 'true' },
-      },
-    });
-  });
-
-  it('refuses a streaming list without its conditions', async () => {
-    const { status } = await client.request('/api/v1/pods?watch=true&sendInitialEvents=true');
-    expect(status).to.equal(422);
-  });
-
   it('sends a bookmark every minute and before the end, and ends after timeoutSeconds', async () => {
     const reader = await watch(`${now()}&allowWatchBookmarks=true&timeoutSeconds=65`);
     await until(clock, () => clock.sleeperCount === 1);
