@@ -15,9 +15,6 @@ export interface Column {
   cell(object: KubernetesObject, nowMs: number): string | number | boolean | null;
 }
 
-/** The text of an empty cell. */
-export const NONE = '<none>';
-
 /** The first column of every table. */
 export const NAME: Column = {
   name: 'Name',
@@ -38,22 +35,9 @@ export const AGE: Column = {
 };
 
 /** A column of text. */
-export const text = (name: string, description: string, cell: Column['cell'], priority = 0): Column => ({
-  name,
-  type: 'string',
-  description,
-  priority,
-  cell,
-});
-
-/** A column with a number at a path, or 0. */
-export const count = (name: string, description: string, ...path: readonly string[]): Column => ({
-  name,
-  type: 'integer',
-  description,
-  priority: 0,
-  cell: (object) => numberAt(object, ...path),
-});
+export function text(name: string, cell: Column['cell']): Column {
+  return { name, type: 'string', description: '', priority: 0, cell };
+}
 
 /** The text at a path, empty when it is absent. */
 export function textAt(object: KubernetesObject, ...path: readonly string[]): string {

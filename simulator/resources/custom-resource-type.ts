@@ -93,12 +93,7 @@ function withObjectFields(schema: Schema): Schema {
   const text: Schema = { type: 'string' };
   return {
     ...schema,
-    properties: {
-      apiVersion: { ...text, description: 'The versioned schema of this representation of an object.' },
-      kind: { ...text, description: 'The REST resource that this object represents.' },
-      ...schema.properties,
-      metadata: OBJECT_META,
-    },
+    properties: { apiVersion: text, kind: text, ...schema.properties, metadata: OBJECT_META },
   };
 }
 

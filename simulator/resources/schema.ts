@@ -39,8 +39,6 @@ export interface Schema {
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
-  /** The key by which strategic merge patches identify items of a list, when it is not the only map key. */
-  readonly 'x-kubernetes-patch-merge-key'?: string;
   /** `merge` for lists whose items such a patch merges; other lists are replaced. */
   readonly 'x-kubernetes-patch-strategy'?: string;
 }
@@ -60,60 +58,23 @@ export function schemaOfField(schema: Schema | undefined, field: string): Schema
 
 /** The metadata of every object; owners and finalizers are merged, not replaced. */
 export const OBJECT_META: Schema = {
-  description: 'Standard object metadata.',
   type: 'object',
   'x-kubernetes-preserve-unknown-fields': true,
   properties: {
-    name: { type: 'string', description: 'Unique within a namespace; it cannot be changed.' },
-    generateName: { type: 'string', description: 'Prefix of a name that the server completes.' },
-    namespace: { type: 'string', description: 'The space within which the name must be unique.' },
-    uid: { type: 'string', description: 'Unique in time and space, given by the server.' },
-    resourceVersion: {
-      type: 'string',
-      description: 'Opaque version of the object, for optimistic concurrency.',
-    },
-    generation: { type: 'integer', description: 'Rises when the desired state changes.' },
-    creationTimestamp: {
-      type: 'string',
-      format: 'date-time',
-      nullable: true,
-      description: 'When it was created.',
-    },
-    deletionTimestamp: {
-      type: 'string',
-      format: 'date-time',
-      nullable: true,
-      description: 'When its deletion was requested.',
-    },
-    labels: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: 'Labels for selectors.',
-    },
-    annotations: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: 'Further data of tools.',
-    },
+    creationTimestamp: { type: 'string', format: 'date-time', nullable: true },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+    annotations: { type: 'object', additionalProperties: { type: 'string' } },
     finalizers: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Finalizers that must be removed before the object is.',
       'x-kubernetes-list-type': 'set',
       'x-kubernetes-patch-strategy': 'merge',
     },
     ownerReferences: {
       type: 'array',
-      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      description: 'Its owners; it is deleted with the last of them.',
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['uid'],
       'x-kubernetes-patch-strategy': 'merge',
-    },
-    managedFields: {
-      type: 'array',
-      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      description: 'Field managers and their fields.',
     },
   },
 };

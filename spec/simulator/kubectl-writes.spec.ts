@@ -65,9 +65,6 @@ describe('the real kubectl, writing', () => {
     expect(
       again.filter((line) => /rbac|apiregistration/.test(line) && !line.endsWith(' unchanged')),
     ).to.deep.equal([]);
-    expect(await run('get', 'clusterrolebinding', 'autoscaler-cronhpa', '--no-headers')).to.match(
-      /^autoscaler-cronhpa +ClusterRole\/autoscaler-cronhpa +\d+s\n$/,
-    );
     const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', rules: [] };
     const odd = await file('role', { ...rbac, metadata: { name: 'a%b' } });
     expect(await fail('apply', '-f', odd)).to.contain("may not contain '%'");
@@ -187,12 +184,6 @@ describe('the real kubectl, writing', () => {
       expect(
         await run('get', 'deployment', 'web', '-o', 'jsonpath={.spec.template.spec.containers[*].name}'),
       ).to.equal('main side');
-    });
-
-    it('explains them', async () => {
-      const text = await run('explain', 'deployment.spec.template.spec.containers');
-      expect(text).to.match(/^GROUP: +apps\nKIND: +Deployment\nVERSION: +v1/);
-      expect(text).to.match(/imagePullPolicy\s+<string>/);
     });
 
     it('are scaled by an autoscaler of any version', async () => {

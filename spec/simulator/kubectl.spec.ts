@@ -26,9 +26,7 @@ describe('the real kubectl', () => {
   });
 
   it('lists nodes', async () => {
-    expect(await run('get', 'nodes', '-o', 'wide')).to.match(
-      /^node-1 +Ready +<none> +24h +v1\.34\.2 +127\.1\.0\.1 /m,
-    );
+    expect(await run('get', 'nodes')).to.match(/^node-1 +Ready +24h +v1\.34\.2$/m);
   });
 
   it('prints objects as YAML', async () => {

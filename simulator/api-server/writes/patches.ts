@@ -220,7 +220,7 @@ function inOrder(
 }
 
 function mergeKeyOf(schema: Schema | undefined): string | undefined {
-  return schema?.['x-kubernetes-patch-merge-key'] ?? schema?.['x-kubernetes-list-map-keys']?.[0];
+  return schema?.['x-kubernetes-list-map-keys']?.[0];
 }
 
 function withoutDirectives(value: unknown): unknown {

@@ -5,6 +5,7 @@ import {
   type BuiltIn,
   builtIn,
   CONDITIONS,
+  INTEGER_OR_TEXT,
   integer,
   kind,
   list,
@@ -13,72 +14,47 @@ import {
   text,
 } from './kind-builders.ts';
 
-const scaleTargetRef = object(
-  'The scaled resource.',
-  {
-    apiVersion: text('API version of the target.'),
-    kind: text('Kind of the target.'),
-    name: text('Name of the target.'),
-  },
-  { required: ['kind', 'name'], 'x-kubernetes-map-type': 'atomic' },
-);
-
-const rules = (direction: string) =>
-  object(`How far it may scale ${direction} in which time.`, {
-    stabilizationWindowSeconds: integer('How long past recommendations count.', {
-      minimum: 0,
-      maximum: 3600,
-    }),
-    selectPolicy: text('Max, Min or Disabled.', { default: 'Max', enum: ['Max', 'Min', 'Disabled'] }),
-    tolerance: { 'x-kubernetes-int-or-string': true, description: 'How far the metric may be off.' },
-    policies: list(
-      'How much in which time.',
-      object(
-        'One rule.',
-        {
-          type: text('Pods or Percent.', { enum: ['Pods', 'Percent'] }),
-          value: integer('Number of pods, or a percentage.', { minimum: 1 }),
-          periodSeconds: integer('In which time.', { minimum: 1, maximum: 1800 }),
-        },
-        { required: ['type', 'value', 'periodSeconds'] },
-      ),
-    ),
-  });
-
-const v2Schema = kind('HorizontalPodAutoscaler scales a target by metrics.', {
-  spec: object(
-    'The desired behavior of the autoscaler.',
-    {
-      scaleTargetRef,
-      minReplicas: integer('The least number of replicas.', { default: 1 }),
-      maxReplicas: integer('The greatest number of replicas.'),
-      metrics: list(
-        'Metrics by which it scales; the one with the most replicas decides.',
-        open('One metric.', { type: text('Which field has it.') }, { required: ['type'] }),
-      ),
-      behavior: object('How fast it scales.', { scaleUp: rules('up'), scaleDown: rules('down') }),
-    },
-    { required: ['maxReplicas', 'scaleTargetRef'] },
+const common = {
+  scaleTargetRef: object(
+    { apiVersion: text(), kind: text(), name: text() },
+    { required: ['kind', 'name'], 'x-kubernetes-map-type': 'atomic' },
   ),
-  status: open('The observed state.', {
-    currentReplicas: integer('How many replicas there were.'),
-    desiredReplicas: integer('How many replicas there should be.'),
-    conditions: CONDITIONS,
-  }),
+  minReplicas: integer({ default: 1 }),
+  maxReplicas: integer(),
+};
+const required = { required: ['maxReplicas', 'scaleTargetRef'] };
+
+const rules = object({
+  stabilizationWindowSeconds: integer({ minimum: 0, maximum: 3600 }),
+  selectPolicy: text({ default: 'Max', enum: ['Max', 'Min', 'Disabled'] }),
+  tolerance: INTEGER_OR_TEXT,
+  policies: list(
+    object(
+      {
+        type: text({ enum: ['Pods', 'Percent'] }),
+        value: integer({ minimum: 1 }),
+        periodSeconds: integer({ minimum: 1, maximum: 1800 }),
+      },
+      { required: ['type', 'value', 'periodSeconds'] },
+    ),
+  ),
 });
 
-const v1Schema = kind('HorizontalPodAutoscaler scales a target by its use of CPU.', {
+const v2Schema = kind({
   spec: object(
-    'The desired behavior of the autoscaler.',
     {
-      scaleTargetRef,
-      minReplicas: integer('The least number of replicas.', { default: 1 }),
-      maxReplicas: integer('The greatest number of replicas.'),
-      targetCPUUtilizationPercentage: integer('The target CPU usage, in percent of the request.'),
+      ...common,
+      metrics: list(open({ type: text() }, { required: ['type'] })),
+      behavior: object({ scaleUp: rules, scaleDown: rules }),
     },
-    { required: ['maxReplicas', 'scaleTargetRef'] },
+    required,
   ),
-  status: open('The observed state.'),
+  status: open({ currentReplicas: integer(), desiredReplicas: integer(), conditions: CONDITIONS }),
+});
+
+const v1Schema = kind({
+  spec: object({ ...common, targetCPUUtilizationPercentage: integer() }, required),
+  status: open(),
 });
 
 const autoscalers = {

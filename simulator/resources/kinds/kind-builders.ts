@@ -4,109 +4,61 @@ import { OBJECT_META, type Schema } from '../schema.ts';
 type Fields = Readonly<Record<string, Schema>>;
 
 /** An object with known fields only. */
-export function object(description: string, properties: Fields, more: Partial<Schema> = {}): Schema {
-  return { description, type: 'object', properties, ...more };
+export function object(properties: Fields, more: Partial<Schema> = {}): Schema {
+  return { type: 'object', properties, ...more };
 }
 
-/** An object that may have further fields. */
-export function open(description: string, properties: Fields = {}, more: Partial<Schema> = {}): Schema {
-  return object(description, properties, { 'x-kubernetes-preserve-unknown-fields': true, ...more });
+/** An object that may have further fields; only fields with a rule are listed. */
+export function open(properties: Fields = {}, more: Partial<Schema> = {}): Schema {
+  return object(properties, { 'x-kubernetes-preserve-unknown-fields': true, ...more });
 }
 
-export function text(description: string, more: Partial<Schema> = {}): Schema {
-  return { description, type: 'string', ...more };
+export function text(more: Partial<Schema> = {}): Schema {
+  return { type: 'string', ...more };
 }
 
-export function integer(description: string, more: Partial<Schema> = {}): Schema {
-  return { description, type: 'integer', format: 'int32', ...more };
-}
-
-export function flag(description: string, more: Partial<Schema> = {}): Schema {
-  return { description, type: 'boolean', ...more };
-}
-
-function time(description: string): Schema {
-  return { description, type: 'string', format: 'date-time', nullable: true };
-}
-
-/** Keys and values of text. */
-export function textMap(description: string): Schema {
-  return { description, type: 'object', additionalProperties: { type: 'string' } };
+export function integer(more: Partial<Schema> = {}): Schema {
+  return { type: 'integer', format: 'int32', ...more };
 }
 
 /** A list that is replaced as a whole. */
-export function list(description: string, items: Schema): Schema {
-  return { description, type: 'array', items };
+export function list(items: Schema): Schema {
+  return { type: 'array', items };
 }
 
-/** A list whose items are identified by keys; strategic merge patches use the first of them, or another. */
-export function keyed(
-  description: string,
-  items: Schema,
-  { keys, mergeKey }: { readonly keys: readonly string[]; readonly mergeKey?: string },
-): Schema {
+/** A list whose items are identified by keys; strategic merge patches use the first of them. */
+export function keyed(items: Schema, ...keys: readonly string[]): Schema {
   return {
-    ...list(description, items),
+    ...list(items),
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': keys,
     'x-kubernetes-patch-strategy': 'merge',
-    ...(mergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': mergeKey }),
   };
 }
 
+/** Keys and values of text. */
+export const TEXT_MAP: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+
 /** A number or a text, such as a port or a percentage. */
-export function integerOrText(description: string): Schema {
-  return { description, 'x-kubernetes-int-or-string': true };
-}
+export const INTEGER_OR_TEXT: Schema = { 'x-kubernetes-int-or-string': true };
 
 /** A top-level type: its own fields and those of every object. */
-export function kind(description: string, fields: Fields, more: Partial<Schema> = {}): Schema {
-  return object(
-    description,
-    {
-      apiVersion: text('The versioned schema of this representation of an object.'),
-      kind: text('The REST resource that this object represents.'),
-      metadata: OBJECT_META,
-      ...fields,
-    },
-    more,
-  );
+export function kind(fields: Fields, more: Partial<Schema> = {}): Schema {
+  return object({ apiVersion: text(), kind: text(), metadata: OBJECT_META, ...fields }, more);
 }
 
-/** A top-level type without a schema of its own fields. */
-export function openKind(description: string, fields: Fields = {}): Schema {
-  return kind(description, fields, { 'x-kubernetes-preserve-unknown-fields': true });
+/** A top-level type of which only fields with a rule are listed. */
+export function openKind(fields: Fields = {}): Schema {
+  return kind(fields, { 'x-kubernetes-preserve-unknown-fields': true });
 }
 
 /** Conditions, with each type once. */
-export const CONDITIONS = keyed(
-  'The latest observations of its state.',
-  open('One observation.', {
-    type: text('The type of the condition.'),
-    status: text('True, False or Unknown.'),
-    reason: text('Why, in one word.'),
-    message: text('Why, for people.'),
-    lastTransitionTime: time('When the status last changed.'),
-  }),
-  { keys: ['type'] },
-);
+export const CONDITIONS = keyed(open(), 'type');
 
-export const LABEL_SELECTOR: Schema = object(
-  'Selects objects by their labels; all requirements must be met.',
+export const LABEL_SELECTOR: Schema = open(
   {
-    matchLabels: textMap('Labels that an object must have.'),
-    matchExpressions: list(
-      'Conditions on labels.',
-      object(
-        'A condition on one label.',
-        {
-          key: text('The label.'),
-          operator: text('In, NotIn, Exists or DoesNotExist.'),
-          values: list('Values of In and NotIn.', { type: 'string' }),
-        },
-        { required: ['key', 'operator'] },
-      ),
-    ),
+    matchLabels: TEXT_MAP,
+    matchExpressions: list(open({ key: text(), operator: text() }, { required: ['key', 'operator'] })),
   },
   { 'x-kubernetes-map-type': 'atomic' },
 );
@@ -138,7 +90,7 @@ export function builtIn({ introducedIn, removedAfter, ...facts }: BuiltInFacts):
     hasStatus: false,
     takesInitialStatus: false,
     hasGeneration: false,
-    schema: openKind(`${facts.kind} of ${groupVersion(facts)}.`),
+    schema: openKind(),
     allowsUnconditionalUpdate: true,
     returnsDeletedObject: false,
     ...facts,

@@ -1,45 +1,9 @@
+import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { eventFromCore, eventToCore } from './core.ts';
-import {
-  CRD_SCHEMA,
-  checkCustomResourceDefinition,
-  completeCustomResourceDefinition,
-} from './custom-resource-definitions.ts';
-import {
-  type BuiltIn,
-  builtIn,
-  CONDITIONS,
-  integer,
-  integerOrText,
-  kind,
-  LABEL_SELECTOR,
-  object,
-  open,
-  openKind,
-  review,
-  text,
-} from './kind-builders.ts';
+import { type BuiltIn, builtIn, CONDITIONS, integer, open, openKind, review } from './kind-builders.ts';
 
-const leaseSchema = kind('Lease defines a lease concept.', {
-  spec: object('The holder of the lease.', {
-    holderIdentity: text('The identity of the holder.'),
-    leaseDurationSeconds: integer('Time after the last renewal before another candidate may acquire it.', {
-      minimum: 1,
-    }),
-    acquireTime: { ...text('Time of acquisition, in microseconds.'), format: 'micro-time' },
-    renewTime: { ...text('Time of the last renewal, in microseconds.'), format: 'micro-time' },
-    leaseTransitions: integer('Number of changes of the holder.', { minimum: 0 }),
-    strategy: text('Strategy of the election.'),
-    preferredHolder: text('The preferred holder.'),
-  }),
-});
-
-const budgetSchema = kind('PodDisruptionBudget limits how many pods are disrupted at once.', {
-  spec: open('The desired behavior of the budget.', {
-    minAvailable: integerOrText('How many pods must be left.'),
-    maxUnavailable: integerOrText('How many pods may be missing.'),
-    selector: LABEL_SELECTOR,
-  }),
-  status: open('The observed state.', { conditions: CONDITIONS }),
+const leaseSchema = openKind({
+  spec: open({ leaseDurationSeconds: integer({ minimum: 1 }), leaseTransitions: integer({ minimum: 0 }) }),
 });
 
 const budgets = {
@@ -51,7 +15,7 @@ const budgets = {
   hasStatus: true,
   hasGeneration: true,
   initialStatus: {},
-  schema: budgetSchema,
+  schema: openKind({ status: open({ conditions: CONDITIONS }) }),
   storageVersion: 'policy/v1',
 } as const;
 
@@ -101,7 +65,6 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     hasStatus: true,
     hasGeneration: true,
     initialStatus: { loadBalancer: {} },
-    schema: openKind('Rules by which requests from outside reach services.'),
   }),
   builtIn({ ...budgets, version: 'v1', introducedIn: 21 }),
   builtIn({
@@ -131,8 +94,17 @@ export const OTHER_GROUPS: readonly BuiltIn[] = [
     hasGeneration: true,
     allowsUnconditionalUpdate: false,
     initialStatus: { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: [] },
-    schema: CRD_SCHEMA,
     applyDefaults: completeCustomResourceDefinition,
-    validate: checkCustomResourceDefinition,
   }),
 ];
+
+/** Sets the names that depend on others. */
+function completeCustomResourceDefinition(crd: KubernetesObject): KubernetesObject {
+  const spec = crd.spec as { readonly names?: Readonly<Record<string, unknown>> };
+  const kindName = String(spec.names?.kind ?? '');
+  const defaults = { singular: kindName.toLowerCase(), listKind: `${kindName}List` };
+  return {
+    ...crd,
+    spec: { conversion: { strategy: 'None' }, ...spec, names: { ...defaults, ...spec.names } },
+  };
+}

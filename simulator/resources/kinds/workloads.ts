@@ -1,135 +1,72 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { formatSelector, selectsLabels } from '../../objects/label-selector.ts';
-import {
-  AGE,
-  type Column,
-  count as countColumn,
-  listAt,
-  NAME,
-  NONE,
-  numberAt,
-  textAt,
-  text as textColumn,
-} from '../columns.ts';
 import type { ScaleFields } from '../resource-type.ts';
 import { type FieldError, invalidValue } from '../validate.ts';
 import {
   type BuiltIn,
   builtIn,
   CONDITIONS,
-  flag,
   integer,
-  kind,
   LABEL_SELECTOR,
-  object,
   open,
+  openKind,
   text,
 } from './kind-builders.ts';
-import { POD_TEMPLATE, ROLLING_UPDATE } from './pod-template.ts';
+import { POD_TEMPLATE } from './pod-template.ts';
 
 const apps = { group: 'apps', version: 'v1', isNamespaced: true } as const;
-const REPLICAS = integer('Number of desired pods.', { default: 1, minimum: 0 });
-const MIN_READY = integer('How long a pod must be ready to count as available.', { minimum: 0 });
+const STATUS = open({ conditions: CONDITIONS });
+const WORKLOAD = {
+  replicas: integer({ default: 1, minimum: 0 }),
+  minReadySeconds: integer({ minimum: 0 }),
+  selector: LABEL_SELECTOR,
+  template: POD_TEMPLATE,
+};
+const strategy = (...types: readonly string[]) =>
+  open({ type: text({ default: 'RollingUpdate', enum: types }) }, { default: {} });
 
-const count = (description: string) => integer(description);
-
-const STATUS = open('The observed state.', {
-  observedGeneration: integer('The generation that was observed.', { format: 'int64' }),
-  replicas: count('How many pods there are.'),
-  readyReplicas: count('How many of them are ready.'),
-  availableReplicas: count('How many of them were ready for long enough.'),
-  updatedReplicas: count('How many of them are of the present template.'),
-  unavailableReplicas: count('How many are missing still.'),
-  conditions: CONDITIONS,
-});
-
-const required = { required: ['selector', 'template'] };
-
-const deploymentSchema = kind('Deployment enables declarative updates for Pods and ReplicaSets.', {
-  spec: object(
-    'The desired state of the Deployment.',
-    {
-      replicas: REPLICAS,
-      selector: { ...LABEL_SELECTOR, description: 'Label selector for pods; it cannot be changed.' },
-      template: POD_TEMPLATE,
-      strategy: object(
-        'Strategy for the replacement of pods.',
-        {
-          type: text('Recreate or RollingUpdate.', {
-            default: 'RollingUpdate',
-            enum: ['Recreate', 'RollingUpdate'],
-          }),
-          rollingUpdate: ROLLING_UPDATE,
-        },
-        { default: {} },
-      ),
-      minReadySeconds: MIN_READY,
-      revisionHistoryLimit: integer('Number of old ReplicaSets that are retained.', { default: 10 }),
-      paused: flag('Whether rollouts are paused.'),
-      progressDeadlineSeconds: integer('How long progress may take.', { default: 600 }),
-    },
-    required,
-  ),
-  status: STATUS,
-});
-
-const replicaSetSchema = kind('ReplicaSet ensures that a number of pod replicas run at any time.', {
-  spec: object(
-    'The desired state of the ReplicaSet.',
-    { replicas: REPLICAS, minReadySeconds: MIN_READY, selector: LABEL_SELECTOR, template: POD_TEMPLATE },
-    { required: ['selector'] },
-  ),
-  status: STATUS,
-});
-
-const statefulSetSchema = kind('StatefulSet represents a set of pods with consistent identities.', {
+const deploymentSchema = openKind({
   spec: open(
-    'The desired state of the StatefulSet.',
     {
-      replicas: REPLICAS,
-      selector: LABEL_SELECTOR,
-      template: POD_TEMPLATE,
-      serviceName: text('The service that governs its network identity.'),
-      podManagementPolicy: text('OrderedReady or Parallel.', { default: 'OrderedReady' }),
-      updateStrategy: object(
-        'Strategy for the replacement of pods.',
-        {
-          type: text('RollingUpdate or OnDelete.', { default: 'RollingUpdate' }),
-          rollingUpdate: ROLLING_UPDATE,
-        },
-        { default: {} },
-      ),
-      revisionHistoryLimit: integer('Number of revisions that are retained.', { default: 10 }),
+      ...WORKLOAD,
+      strategy: strategy('Recreate', 'RollingUpdate'),
+      revisionHistoryLimit: integer({ default: 10 }),
+      progressDeadlineSeconds: integer({ default: 600 }),
     },
-    required,
+    { required: ['selector', 'template'] },
   ),
   status: STATUS,
 });
 
-const jobSchema = kind('Job represents the configuration of a single job.', {
+const replicaSetSchema = openKind({ spec: open(WORKLOAD, { required: ['selector'] }), status: STATUS });
+
+const statefulSetSchema = openKind({
   spec: open(
-    'The desired state of the Job.',
     {
-      parallelism: integer('How many pods run at once.', { default: 1, minimum: 0 }),
-      completions: integer('How many pods must succeed.', { minimum: 0 }),
-      backoffLimit: integer('How many pods may fail.', { default: 6, minimum: 0 }),
-      activeDeadlineSeconds: integer('How long it may run.'),
-      ttlSecondsAfterFinished: integer('Time until it is deleted after its end.'),
-      suspend: flag('Whether the creation of pods is suspended.', { default: false }),
-      completionMode: text('NonIndexed or Indexed.', { default: 'NonIndexed' }),
+      ...WORKLOAD,
+      podManagementPolicy: text({ default: 'OrderedReady' }),
+      updateStrategy: strategy('RollingUpdate', 'OnDelete'),
+      revisionHistoryLimit: integer({ default: 10 }),
+    },
+    { required: ['selector', 'template'] },
+  ),
+  status: STATUS,
+});
+
+const jobSchema = openKind({
+  spec: open(
+    {
+      parallelism: integer({ default: 1, minimum: 0 }),
+      completions: integer({ minimum: 0 }),
+      backoffLimit: integer({ default: 6, minimum: 0 }),
+      suspend: { type: 'boolean', default: false },
+      completionMode: text({ default: 'NonIndexed' }),
       selector: LABEL_SELECTOR,
       template: POD_TEMPLATE,
     },
     { required: ['template'] },
   ),
-  status: open('The observed state.', {
-    active: count('How many pods run.'),
-    ready: count('How many of them are ready.'),
-    succeeded: count('How many pods have succeeded.'),
-    failed: count('How many pods have failed.'),
-    conditions: { ...CONDITIONS, 'x-kubernetes-list-type': 'atomic' },
-  }),
 });
 
 /** The scale of workloads with `spec.replicas`. */
@@ -251,80 +188,4 @@ function withOwnSelector(job: KubernetesObject): KubernetesObject {
       },
     },
   };
-}
-
-/** The columns of workloads and HorizontalPodAutoscalers, by resource. */
-export const WORKLOAD_COLUMNS: Readonly<Record<string, readonly Column[]>> = {
-  deployments: [
-    NAME,
-    textColumn(
-      'Ready',
-      'Number of the pod with ready state',
-      (one) => `${numberAt(one, 'status', 'readyReplicas')}/${numberAt(one, 'spec', 'replicas')}`,
-    ),
-    textColumn(
-      'Up-to-date',
-      'How many pods are of the present template.',
-      (one) => textAt(one, 'status', 'updatedReplicas') || '0',
-    ),
-    textColumn(
-      'Available',
-      'How many pods are available.',
-      (one) => textAt(one, 'status', 'availableReplicas') || '0',
-    ),
-    AGE,
-    textColumn('Selector', 'Selector of its pods.', selectorText, 1),
-  ],
-  replicasets: [
-    NAME,
-    countColumn('Desired', 'How many pods there should be.', 'spec', 'replicas'),
-    countColumn('Current', 'How many pods there are.', 'status', 'replicas'),
-    countColumn('Ready', 'How many pods are ready.', 'status', 'readyReplicas'),
-    AGE,
-    textColumn('Selector', 'Selector of its pods.', selectorText, 1),
-  ],
-  statefulsets: [
-    NAME,
-    textColumn(
-      'Ready',
-      'How many pods are ready, of how many.',
-      (one) => `${numberAt(one, 'status', 'readyReplicas')}/${numberAt(one, 'spec', 'replicas')}`,
-    ),
-    AGE,
-  ],
-  jobs: [
-    NAME,
-    textColumn('Status', 'Running, Complete, Failed or Suspended.', jobStatus),
-    textColumn(
-      'Completions',
-      'How many pods have succeeded, of how many.',
-      (one) => `${numberAt(one, 'status', 'succeeded')}/${textAt(one, 'spec', 'completions') || '1'}`,
-    ),
-    AGE,
-  ],
-  horizontalpodautoscalers: [
-    NAME,
-    textColumn(
-      'Reference',
-      'The scaled resource.',
-      (one) =>
-        `${textAt(one, 'spec', 'scaleTargetRef', 'kind')}/${textAt(one, 'spec', 'scaleTargetRef', 'name')}`,
-    ),
-    countColumn('MinPods', 'The least number of pods.', 'spec', 'minReplicas'),
-    countColumn('MaxPods', 'The greatest number of pods.', 'spec', 'maxReplicas'),
-    countColumn('Replicas', 'How many pods there are.', 'status', 'currentReplicas'),
-    AGE,
-  ],
-};
-
-function selectorText(object: KubernetesObject): string {
-  return formatSelector(fieldAt(object, 'spec', 'selector')) || NONE;
-}
-
-function jobStatus(job: KubernetesObject): string {
-  const isTrue = (type: string) =>
-    listAt(job, 'status', 'conditions').some((one) => one.type === type && one.status === 'True');
-  if (isTrue('Complete')) return 'Complete';
-  if (isTrue('Failed')) return 'Failed';
-  return fieldAt(job, 'spec', 'suspend') === true ? 'Suspended' : 'Running';
 }

@@ -61,7 +61,7 @@ describe('listPage', () => {
     const headers = { Accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
     const table = await client.json('/api/v1/nodes', { headers });
     expect(table).to.include({ kind: 'Table', apiVersion: 'meta.k8s.io/v1' });
-    expect(table.rows[0].cells.slice(0, 3)).to.deep.equal(['node-1', 'Ready', '<none>']);
+    expect(table.rows[0].cells.slice(0, 2)).to.deep.equal(['node-1', 'Ready']);
     expect(table.rows[0].object.kind).to.equal('PartialObjectMetadata');
     const bare = await client.json('/api/v1/nodes?includeObject=None', { headers });
     expect(bare.rows[0]).to.have.all.keys('cells');

@@ -83,10 +83,10 @@ describe('writes of objects', () => {
       ],
       [
         'a field that is not known',
-        `${DEPLOYMENTS}?fieldValidation=Strict`,
-        { ...deployment('a'), spec: { ...deployment('a').spec, colour: 1 } },
+        `${WIDGET_PATH}?fieldValidation=Strict`,
+        widget('a', { colour: 'red', sise: 1 }),
         400,
-        /strict decoding error: unknown field "spec.colour"$/,
+        /strict decoding error: unknown field "spec.sise"$/,
       ],
       [
         'a dry run that is none',
@@ -104,10 +104,9 @@ describe('writes of objects', () => {
     }
 
     it('warns of an unknown field by default', async () => {
-      const body = { ...deployment('warned'), spec: { ...deployment('warned').spec, colour: 1 } };
-      const { headers, body: created } = await client.post(DEPLOYMENTS, body);
-      expect(headers.warning).to.equal('299 - "unknown field \\"spec.colour\\""');
-      expect(created.spec).not.to.have.property('colour');
+      const { headers, body } = await client.post(WIDGET_PATH, widget('warned', { colour: 'red', sise: 1 }));
+      expect(headers.warning).to.equal('299 - "unknown field \\"spec.sise\\""');
+      expect(body.spec).not.to.have.property('sise');
     });
   });
 
