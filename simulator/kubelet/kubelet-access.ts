@@ -10,14 +10,7 @@ export interface KubeletGate {
 
 type Awaitable<T> = T | Promise<T>;
 
-const VERBS: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+const VERBS: Readonly<Record<string, string>> = { GET: 'get', HEAD: 'get', POST: 'create' };
 
 /**
  * Checks access as a kubelet with webhook authentication and authorization and without anonymous access.
@@ -51,10 +44,7 @@ function subresourcesOf(path: string): readonly string[] {
   const isUnder = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
   if (isUnder('/stats')) return ['stats'];
   if (isUnder('/metrics')) return ['metrics'];
-  if (isUnder('/logs')) return ['log'];
-  if (isUnder('/checkpoint')) return ['checkpoint'];
   if (path === '/healthz') return ['healthz', 'proxy'];
-  if (path === '/configz') return ['configz', 'proxy'];
-  if (path === '/pods' || path === '/runningpods') return ['pods', 'proxy'];
+  if (path === '/pods') return ['pods', 'proxy'];
   return ['proxy'];
 }

@@ -9,24 +9,13 @@ export interface FieldSelector {
 }
 
 const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
-  pods: [
-    'spec.nodeName',
-    'spec.restartPolicy',
-    'spec.schedulerName',
-    'spec.serviceAccountName',
-    'status.phase',
-  ],
-  nodes: ['spec.unschedulable'],
-  namespaces: ['status.phase'],
-  secrets: ['type'],
-  jobs: ['status.successful'],
-  replicasets: ['status.replicas'],
+  pods: ['spec.nodeName', 'status.phase'],
   events: [
-    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].flatMap((field) => [
+    ...['kind', 'namespace', 'name', 'uid'].flatMap((field) => [
       `involvedObject.${field}`,
       `regarding.${field}`,
     ]),
-    ...['reason', 'reportingComponent', 'reportingController', 'source', 'type'],
+    ...['reason', 'type'],
   ],
 };
 
@@ -58,10 +47,6 @@ function parseTerm(term: string, resource: string) {
 
 function valueAt(object: KubernetesObject, field: string): string {
   // Selectors apply to stored objects, and events are stored as in the core group.
-  const stored = field
-    .replace(/^regarding\./, 'involvedObject.')
-    .replace('reportingController', 'reportingComponent');
-  const path = object.kind === 'Event' && stored === 'source' ? ['source', 'component'] : stored.split('.');
-  const value = fieldAt(object, ...path);
+  const value = fieldAt(object, ...field.replace(/^regarding\./, 'involvedObject.').split('.'));
   return value === undefined ? '' : String(value);
 }

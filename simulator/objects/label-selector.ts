@@ -8,10 +8,10 @@ export interface LabelSelector {
 
 type Requirement = LabelSelector['matches'];
 
-type Operator = 'in' | 'notin' | 'exists' | 'absent' | 'gt' | 'lt';
+type Operator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
 
 /**
- * Parses a label selector of any form of Kubernetes: `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1,m<2`.
+ * Parses a label selector: `a=b,c!=d,e,!f,g in (h,i),j notin (k)`.
  *
  * @throws Error for an invalid selector
  */
@@ -41,21 +41,20 @@ function splitOutsideParentheses(text: string): string[] {
 const KEY = `(?:[a-z0-9.-]+/)?[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?`;
 const VALUE = `(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?`;
 const SET = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
-const COMPARISON = new RegExp(`^(${KEY})\\s*(==|=|!=|>|<)\\s*(${VALUE})$`);
+const COMPARISON = new RegExp(`^(${KEY})\\s*(==|=|!=)\\s*(${VALUE})$`);
 const PRESENCE = new RegExp(`^(!?)\\s*(${KEY})$`);
 
 function parseRequirement(text: string): Requirement {
   const set = SET.exec(text);
   if (set)
-    return requirement(set[1] ?? '', set[2] === 'in' ? 'in' : 'notin', (set[3] ?? '').split(',').map(trim));
+    return requirement(set[1] ?? '', set[2] === 'in' ? 'In' : 'NotIn', (set[3] ?? '').split(',').map(trim));
   const comparison = COMPARISON.exec(text);
   if (comparison) {
     const [, key = '', sign = '', value = ''] = comparison;
-    const operators: Readonly<Record<string, Operator>> = { '!=': 'notin', '>': 'gt', '<': 'lt' };
-    return requirement(key, operators[sign] ?? 'in', [value]);
+    return requirement(key, sign === '!=' ? 'NotIn' : 'In', [value]);
   }
   const presence = PRESENCE.exec(text);
-  if (presence) return requirement(presence[2] ?? '', presence[1] ? 'absent' : 'exists', []);
+  if (presence) return requirement(presence[2] ?? '', presence[1] ? 'DoesNotExist' : 'Exists', []);
   throw new Error(`unable to parse requirement: found '${text}'`);
 }
 
@@ -67,18 +66,14 @@ function requirement(key: string, operator: Operator, values: readonly string[])
   return (labels) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
     switch (operator) {
-      case 'in':
+      case 'In':
         return value !== undefined && values.includes(value);
-      case 'notin':
+      case 'NotIn':
         return value === undefined || !values.includes(value);
-      case 'exists':
+      case 'Exists':
         return value !== undefined;
-      case 'absent':
+      case 'DoesNotExist':
         return value === undefined;
-      case 'gt':
-        return value !== undefined && Number(value) > Number(values[0]);
-      case 'lt':
-        return value !== undefined && Number(value) < Number(values[0]);
     }
   };
 }
@@ -103,25 +98,8 @@ export function selectsLabels(selector: unknown, labels: Readonly<Record<string,
   const { matchLabels = {}, matchExpressions = [] } = parsed.data;
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => isMet(operator, labels[key], values))
+    matchExpressions.every(({ key, operator, values = [] }) => requirement(key, operator, values)(labels))
   );
-}
-
-function isMet(
-  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist',
-  value: string | undefined,
-  values: readonly string[],
-) {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-  }
 }
 
 /** Formats a selector for a query: `app=web,tier in (a,b),!old`. */

@@ -4,9 +4,8 @@ import { isRecord, type Schema, schemaOfField } from '../../resources/schema.ts'
 
 const operations = z.array(
   z.looseObject({
-    op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
+    op: z.enum(['add', 'remove', 'replace', 'test']),
     path: z.string(),
-    from: z.string().optional(),
     value: z.unknown().optional(),
   }),
 );
@@ -23,7 +22,7 @@ export class PatchError extends Error {
 }
 
 /**
- * Applies a JSON patch (RFC 6902) completely or not at all.
+ * Applies a JSON patch (RFC 6902) without `move` and `copy`, completely or not at all.
  *
  * @throws PatchError with the path
  */
@@ -34,7 +33,7 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
       isAboutObject: false,
     });
   let result = structuredClone(target);
-  for (const { op, path, from = '', value } of parsed.data) {
+  for (const { op, path, value } of parsed.data) {
     switch (op) {
       case 'test': {
         const found = valueAt(result, path);
@@ -42,14 +41,6 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
           throw impossible(`testing value ${path} failed: test failed`);
         break;
       }
-      case 'move': {
-        const moved = required(result, from);
-        result = put(take(result, from), path, moved);
-        break;
-      }
-      case 'copy':
-        result = put(result, path, structuredClone(required(result, from)));
-        break;
       case 'remove':
         result = take(result, path);
         break;

@@ -20,7 +20,7 @@ describe('parseFieldSelector', () => {
   });
 
   it('treats an absent field as empty', () => {
-    expect(parse('spec.schedulerName=').matches(pod)).to.equal(true);
+    expect(parse('spec.nodeName=').matches({ ...pod, spec: {} })).to.equal(true);
   });
 
   it('returns the name of a selector by name', () => {
