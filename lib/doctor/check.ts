@@ -35,18 +35,18 @@ export function formatRemedy({ remedy }: Diagnosis, names: Readonly<Record<strin
 /** Objects examined concurrently. */
 const MAX_CONCURRENT = 16;
 
-/** Examines objects concurrently. @returns one finding per object, in their order */
+/** Examines objects concurrently. @returns the findings in the order of the objects */
 export async function examineEach<T>(
   objects: readonly T[],
-  examine: (object: T) => Promise<Finding>,
+  examine: (object: T) => Promise<Finding | readonly Finding[]>,
 ): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
+  const findings: (Finding | readonly Finding[])[] = [];
   const waiting = objects.entries();
   const work = async () => {
     for (const [index, object] of waiting) findings[index] = await examine(object);
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
-  return findings;
+  return findings.flat();
 }
 
 /** Creates the finding of a check that could not run. */

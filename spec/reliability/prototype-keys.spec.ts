@@ -37,7 +37,10 @@ for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const reader = { secretData: data, configMapData: data };
     const environmentWith = async (env: readonly object[]) => {
       const workload = { spec: { template: { spec: { containers: [{ name: 'main', env }] } } } };
-      return await containerEnvironments({ readWorkload: async () => workload, reader })();
+      return await containerEnvironments({
+        ...{ readWorkload: async () => workload, reader, namespace: 'shop' },
+        signal: new AbortController().signal,
+      })();
     };
     const poison = ['configMapKeyRef', 'secretKeyRef'].map((kind) => ({
       name: `POISON_${kind}`,

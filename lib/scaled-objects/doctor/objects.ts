@@ -1,5 +1,5 @@
 import { ScaleClient } from '#lib/control/scale-client.ts';
-import { type Check, type Finding, findingsOr, ok, unchecked } from '#lib/doctor/check.ts';
+import { type Check, examineEach, type Finding, findingsOr, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
@@ -24,7 +24,6 @@ const HPAS: ApiResource = {
   ...{ group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },
   ...{ plural: 'horizontalpodautoscalers', namespaced: true },
 };
-const MAX_CONCURRENT = 8;
 
 /** Runs the controller's checks of objects, without their triggers, and writes nothing. */
 export function objects(examined: ExaminedObjects, namespace: string | undefined): Check {
@@ -44,16 +43,11 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
       );
       const prepared = new Map(found.objects.map((object) => [object, compileScaledObject(object)]));
       const checker = new ObjectChecker({ context, objects: [...prepared.values()], hpas });
-      const waiting = [
+      const checks = [
         ...[...prepared].map((one) => () => checker.scaledObject(...one)),
         ...found.jobs.map((object) => () => checker.scaledJob(object)),
-      ].entries();
-      const findings: Finding[][] = [];
-      const work = async () => {
-        for (const [index, check] of waiting) findings[index] = [...(await check())];
-      };
-      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
-      const problems = findings.flat();
+      ];
+      const problems = await examineEach(checks, (check) => check());
       return problems.length > 0
         ? problems
         : [ok('objects', `targets and settings of ${all.length} objects are valid`)];

@@ -1,6 +1,6 @@
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { NameResolver } from '#lib/dns/name-resolver.ts';
-import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
+import { type Check, examineEach, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
@@ -35,7 +35,6 @@ export interface TriggersCheckOptions {
   readonly namespace: string | undefined;
 }
 
-const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 15_000;
 const LOOKUP_TIMEOUT_MS = 5000;
 /** Limits of reported keys of one trigger. */
@@ -76,7 +75,7 @@ export function triggers(
         authentication: (kind, key) => authentications.get(`${kind} ${key}`),
       });
       const examination = { context, reader, types: new TriggerTypes(allTriggers(sources)) };
-      const waiting = [
+      const checks = [
         ...objects.map((object) => () => {
           const prepared = compileScaledObject(object);
           return examine({ kind: 'ScaledObject', object, prepared }, examination);
@@ -85,13 +84,8 @@ export function triggers(
           const prepared = compileScaledJob(object);
           return examine({ kind: 'ScaledJob', object, prepared }, examination);
         }),
-      ].entries();
-      const findings: (readonly Finding[])[] = [];
-      const work = async () => {
-        for (const [index, begin] of waiting) findings[index] = await begin();
-      };
-      await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
-      return findingsOr('triggers', findings.flat(), all);
+      ];
+      return findingsOr('triggers', await examineEach(checks, (check) => check()), all);
     },
   };
 }
@@ -118,7 +112,7 @@ async function examine(
   const environment = containerEnvironments({
     readWorkload: () => workloadOf(examined, context),
     container: envSourceContainer,
-    reader: reader.environmentOf(namespace, signal),
+    ...{ reader, namespace, signal },
   });
   const about = { objectKind: kind, objectName: name, namespace, hasFormula };
   const planned = await prepareTriggers(object.spec.triggers, {

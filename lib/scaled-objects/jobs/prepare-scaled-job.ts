@@ -17,7 +17,6 @@ import type { JobClient } from './job-client.ts';
 import { recordClockOffset, type ScaledJobDependencies, type ScaledJobState } from './job-context.ts';
 import { GENERATION_ANNOTATION } from './job-state.ts';
 
-const VALID_INTERVALS = 3;
 const TOO_MANY = 429;
 
 type PrepareOptions = ScaledJobDependencies & { readonly own: ObjectEvents; readonly signal: AbortSignal };
@@ -72,7 +71,6 @@ export function collect(
 ): void {
   const polling = {
     intervalMs,
-    validForMs: VALID_INTERVALS * intervalMs,
     isSteady: true,
     onPolled: jobState.onPolled,
     tenant: namespace,

@@ -41,8 +41,6 @@ interface ScaledObjectCollectorsOptions
 
 /** Maximum polling interval while there are replicas: the sync period of HPAs. */
 const HPA_SYNC_MS = 15_000;
-/** A value expires after this many polling intervals without a poll. */
-const VALID_INTERVALS = 3;
 
 /**
  * Reconciles ScaledObjects with their collectors and served metrics, in every replica: triggers → collectors → external
@@ -160,7 +158,6 @@ export class ScaledObjectCollectors implements Disposable {
       const intervalMs = replicas > 0 && !isCached ? Math.min(pollingMs, HPA_SYNC_MS) : pollingMs;
       const polling = {
         intervalMs,
-        validForMs: VALID_INTERVALS * intervalMs,
         isSteady: true,
         onPolled,
         tenant,

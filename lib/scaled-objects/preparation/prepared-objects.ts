@@ -145,7 +145,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     const environment = containerEnvironments({
       readWorkload: () => readWorkload({ object, prepared }, signal),
       container: envSourceContainer,
-      reader: reader.environmentOf(namespace, signal),
+      ...{ reader, namespace, signal },
     });
     return await prepareTriggers(object.spec.triggers, {
       ...{ objectKind: kind, objectName: name, namespace, hasFormula },

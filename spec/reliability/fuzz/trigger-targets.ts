@@ -145,7 +145,9 @@ export const TRIGGER_TARGETS: readonly FuzzTarget[] = [
     read: (text) => {
       const data = async () => ({ user: 'guest', constructor: 'x' });
       const readWorkload = async () => parseJson(text);
-      return containerEnvironments({ readWorkload, reader: { secretData: data, configMapData: data } })();
+      const reader = { secretData: data, configMapData: data };
+      const { signal } = new AbortController();
+      return containerEnvironments({ readWorkload, reader, namespace: 'shop', signal })();
     },
     isRefusal: isPlainError,
   },

@@ -70,7 +70,7 @@ describe('collect', () => {
         ['s0', 's1', 's2'].map((name) => [
           name,
           {
-            ...{ query: { key: name }, intervalMs, validForMs: 3 * intervalMs, isSteady: true },
+            ...{ query: { key: name }, intervalMs, isSteady: true },
             ...{ onPolled: jobState.onPolled, tenant: 'default' },
           },
         ]),
@@ -104,7 +104,7 @@ describe('prepareScaledJob', () => {
         },
       }),
     };
-    const reader = { secretData: async () => ({}), environmentOf: () => ({}) };
+    const reader = { secretData: async () => ({}) };
     const failing = new Set<string>();
     const prepared = new PreparedObjects<ScaledJob, PreparedScaledJob>({
       ...{ kind: 'ScaledJob', compile: compileScaledJob, clock, share: new EventLoopShare(clock) },

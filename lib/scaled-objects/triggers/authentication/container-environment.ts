@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { LengthBudget } from './length-budget.ts';
+import type { AuthenticationReader } from './resolve-authentication.ts';
 
 const reference = z.object({
   name: z.string().optional(),
@@ -34,22 +36,22 @@ const WORKLOAD = z.object({
 type Container = z.infer<typeof container>;
 type Environment = Readonly<Record<string, string>>;
 
-/** Limits names and values together: references to variables multiply lengths, and the kernel's limit is far lower. */
+/** The kernel's limit is far lower. */
 const MAX_LENGTH = 4 * 1024 * 1024;
+const TOO_LONG = `the environment of the target exceeds ${MAX_LENGTH} characters`;
 
-/** Reads references of environments; `undefined` if an object does not exist. */
-export interface EnvironmentReader {
-  secretData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
-  configMapData(name: string): Promise<Readonly<Record<string, string>> | undefined>;
+interface References {
+  /** Called for each variable; must cache for one object. */
+  readonly reader: Pick<AuthenticationReader, 'secretData' | 'configMapData'>;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
 }
 
-interface ContainerEnvironmentsOptions {
+interface ContainerEnvironmentsOptions extends References {
   /** Returns any object; one without a pod template has no environment. */
   readonly readWorkload: () => Promise<unknown>;
   /** Default container; the first if absent or empty. */
   readonly container?: string | undefined;
-  /** Called for each variable; must cache for one object. */
-  readonly reader: EnvironmentReader;
 }
 
 /**
@@ -62,10 +64,10 @@ interface ContainerEnvironmentsOptions {
 export function containerEnvironments({
   readWorkload,
   container: usual = '',
-  reader,
+  ...references
 }: ContainerEnvironmentsOptions): (containerName?: string) => Promise<Environment> {
   const environments = new Map<string, Promise<Environment>>();
-  const budget = new LengthBudget();
+  const budget = new LengthBudget(MAX_LENGTH, TOO_LONG); // of all containers, of which a pod template may have many
   let containers: Promise<ReadonlyMap<string, Container> | undefined> | undefined;
   const build = async (containerName: string) => {
     containers ??= readWorkload().then(containersOf);
@@ -73,7 +75,7 @@ export function containerEnvironments({
     if (!found) return {};
     const meant = containerName === '' ? found.values().next().value : found.get(containerName);
     if (!meant) throw new Error(`cannot find container "${containerName}" in the target`);
-    return await buildEnvironment(meant, reader, budget);
+    return await buildEnvironment(meant, references, budget);
   };
   return async (containerName = usual) => {
     const environment = environments.get(containerName) ?? build(containerName);
@@ -91,25 +93,26 @@ function containersOf(workload: unknown): ReadonlyMap<string, Container> | undef
 
 async function buildEnvironment(
   { envFrom = [], env = [] }: Container,
-  reader: EnvironmentReader,
+  { reader, namespace, signal }: References,
   budget: LengthBudget,
 ): Promise<Environment> {
   const environment = new Map<string, string>();
   for (const { prefix = '', configMapRef, secretRef } of envFrom) {
     const data = configMapRef?.name
-      ? await reader.configMapData(configMapRef.name)
+      ? await reader.configMapData(namespace, configMapRef.name, signal)
       : secretRef?.name
-        ? await reader.secretData(secretRef.name)
+        ? await reader.secretData(namespace, secretRef.name, signal)
         : undefined;
     for (const [key, value] of Object.entries(data ?? {})) take(prefix + key, value);
   }
   for (const { name, value, valueFrom } of env) {
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
     if (valueFrom === undefined) take(name, expand(value ?? '', environment, budget));
-    else if (configMapKeyRef?.name)
-      take(name, getOwn(await reader.configMapData(configMapKeyRef.name), configMapKeyRef.key));
-    else if (secretKeyRef?.name)
-      take(name, getOwn(await reader.secretData(secretKeyRef.name), secretKeyRef.key));
+    else if (configMapKeyRef?.name) {
+      const data = await reader.configMapData(namespace, configMapKeyRef.name, signal);
+      take(name, getOwn(data, configMapKeyRef.key));
+    } else if (secretKeyRef?.name)
+      take(name, getOwn(await reader.secretData(namespace, secretKeyRef.name, signal), secretKeyRef.key));
   }
   return Object.fromEntries(environment);
 
@@ -117,24 +120,6 @@ async function buildEnvironment(
     if (value === undefined) return;
     budget.spend(name.length + value.length);
     environment.set(name, value);
-  }
-}
-
-/** Shared by all environments of one target, because a pod template may have many containers. */
-class LengthBudget {
-  #left = MAX_LENGTH;
-
-  /** @throws if less is left; then nothing is left */
-  spend(length: number): void {
-    this.check(length);
-    this.#left -= length;
-  }
-
-  /** @throws as {@link spend} */
-  check(length: number): void {
-    if (length <= this.#left) return;
-    this.#left = 0;
-    throw new Error(`the environment of the target exceeds ${MAX_LENGTH} characters`);
   }
 }
 

@@ -7,7 +7,7 @@ import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resourc
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { TriggerAuthentication } from '../../api/trigger-authentication.ts';
-import type { EnvironmentReader } from './container-environment.ts';
+import { LengthBudget } from './length-budget.ts';
 import type { AuthenticationReader } from './resolve-authentication.ts';
 
 const SECRETS: ApiResource = {
@@ -41,15 +41,10 @@ interface ClusterReaderOptions {
   readonly tokenAudience: string | undefined;
 }
 
-/** Reads single Secrets, ConfigMaps and tokens by name. */
-export type ClusterReader = AuthenticationReader & {
-  environmentOf(namespace: string, signal: AbortSignal): EnvironmentReader;
-};
-
 const MAX_FILE_BYTES = 1_048_576;
 
 /** A reader for all objects; {@link boundedReader} limits what one object reads. */
-export function clusterReader(options: ClusterReaderOptions): ClusterReader {
+export function clusterReader(options: ClusterReaderOptions): AuthenticationReader {
   const { client, clusterNamespace, restrictsSecrets, fileRoot } = options;
   const dataOf = async (resource: ApiResource, namespace: string, name: string, signal: AbortSignal) => {
     try {
@@ -87,10 +82,6 @@ export function clusterReader(options: ClusterReaderOptions): ClusterReader {
         throw new Error(`filePath "${given}" is longer than ${MAX_FILE_BYTES} bytes`);
       return readAs(FILE, `filePath "${given}"`, parseJson(text));
     },
-    environmentOf: (namespace, signal) => ({
-      secretData: (name) => secretData(namespace, name, signal),
-      configMapData: (name) => configMapData(namespace, name, signal),
-    }),
   };
 }
 
@@ -154,16 +145,17 @@ const MAX_REFERENCES = 100;
 
 type Read<T> = (namespace: string, name: string, signal: AbortSignal) => Promise<T>;
 
-/** Limits keys and values together: they are in memory while an object is prepared. */
+/** Keys and values are in memory while an object is prepared. */
 const MAX_LENGTH = 8 * 1024 * 1024;
+const TOO_LONG = `the triggers refer to Secrets and ConfigMaps that are together longer than ${MAX_LENGTH} characters`;
 
 /**
  * A reader for the triggers of one object. Reads each Secret, ConfigMap and token once, and at most 100 of them with 8 MiB
  * together.
  */
-export function boundedReader(reader: ClusterReader): ClusterReader {
+export function boundedReader(reader: AuthenticationReader): AuthenticationReader {
   const reads = new Map<string, Promise<unknown>>();
-  let length = 0;
+  const budget = new LengthBudget(MAX_LENGTH, TOO_LONG);
   const once =
     <T>(kind: string, read: Read<T>): Read<T> =>
     async (namespace, name, signal) => {
@@ -176,30 +168,18 @@ export function boundedReader(reader: ClusterReader): ClusterReader {
       reads.set(key, reading);
       return await reading;
     };
-  const onceWithin = (kind: string, read: ClusterReader['secretData']) =>
+  const onceWithin = (kind: string, read: AuthenticationReader['secretData']) =>
     once(kind, async (namespace, name, signal) => {
-      checkLength();
+      budget.check(0);
       const data = await read(namespace, name, signal);
-      for (const [key, value] of Object.entries(data ?? {})) length += key.length + value.length;
-      checkLength();
+      budget.spendAll(data ?? {});
       return data;
     });
-  function checkLength(): void {
-    if (length <= MAX_LENGTH) return;
-    throw new Error(
-      `the triggers refer to Secrets and ConfigMaps that are together longer than ${MAX_LENGTH} characters`,
-    );
-  }
-  const secretData = onceWithin('Secret', reader.secretData);
-  const configMapData = onceWithin('ConfigMap', reader.configMapData);
   return {
     ...reader,
-    ...{ secretData, configMapData },
+    secretData: onceWithin('Secret', reader.secretData),
+    configMapData: onceWithin('ConfigMap', reader.configMapData),
     serviceAccountToken: once('token', reader.serviceAccountToken),
-    environmentOf: (namespace, signal) => ({
-      secretData: (name) => secretData(namespace, name, signal),
-      configMapData: (name) => configMapData(namespace, name, signal),
-    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { TriggerSpec } from '../../api/scaled-object.ts';
 import type { TriggerAuthentication } from '../../api/trigger-authentication.ts';
+import { LengthBudget } from './length-budget.ts';
 
 type Data = Readonly<Record<string, string>>;
 
@@ -35,7 +36,6 @@ const UNSUPPORTED = [
   'gcpSecretManager',
   'awsSecretManager',
 ] as const;
-/** Limits names and values together. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 const NAMESPACED = 'TriggerAuthentication';
 const CLUSTER_WIDE = 'ClusterTriggerAuthentication';
@@ -70,11 +70,12 @@ export async function resolveAuthentication(
   }
   const where = kind === NAMESPACED ? namespace : reader.clusterNamespace;
   const parameters = new Map<string, string>();
-  let length = 0;
+  const budget = new LengthBudget(
+    MAX_LENGTH,
+    `the values of ${kind} "${name}" exceed ${MAX_LENGTH} characters`,
+  );
   const set = (parameter: string, value = '') => {
-    length += parameter.length + value.length;
-    if (!(length <= MAX_LENGTH))
-      throw new Error(`the values of ${kind} "${name}" exceed ${MAX_LENGTH} characters`);
+    budget.spend(parameter.length + value.length);
     parameters.set(parameter, value);
   };
   for (const { parameter, name: variable, containerName } of spec.env ?? [])

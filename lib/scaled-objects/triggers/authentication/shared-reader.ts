@@ -1,12 +1,12 @@
 import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { ClusterReader } from './reference-reader.ts';
+import type { AuthenticationReader } from './resolve-authentication.ts';
 
 /** A caching reader for all objects, and one that bypasses the cache. */
-export interface SharedReader extends ClusterReader {
+export interface SharedReader extends AuthenticationReader {
   /** For objects that have changed, or whose authentications have: their references may have changed as well. */
-  readonly fresh: ClusterReader;
+  readonly fresh: AuthenticationReader;
 }
 
 type Read<Value> = (namespace: string, name: string, signal: AbortSignal) => Promise<Value>;
@@ -26,7 +26,7 @@ const MAX_CACHED_CHARACTERS = 32 * 1024;
  * Reads each Secret, ConfigMap and token once for all objects that refer to it within 5 s. Reads that fail are repeated with
  * exponential backoff.
  */
-export function sharedReader(reader: ClusterReader, clock: Clock): SharedReader {
+export function sharedReader(reader: AuthenticationReader, clock: Clock): SharedReader {
   const cache = new ExpiringCache<Result>({ clock, maxEntries: MAX_ENTRIES });
   const failures = new LruMap<string, number>({ max: MAX_ENTRIES });
 
@@ -62,16 +62,12 @@ export function sharedReader(reader: ClusterReader, clock: Clock): SharedReader 
     };
   }
 
-  function wrapped(options: { isFresh: boolean }): ClusterReader {
-    const secretData = cached('Secret', reader.secretData, options);
-    const configMapData = cached('ConfigMap', reader.configMapData, options);
+  function wrapped(options: { isFresh: boolean }): AuthenticationReader {
     return {
-      ...{ ...reader, secretData, configMapData },
+      ...reader,
+      secretData: cached('Secret', reader.secretData, options),
+      configMapData: cached('ConfigMap', reader.configMapData, options),
       serviceAccountToken: cached('token', reader.serviceAccountToken, options),
-      environmentOf: (namespace, signal) => ({
-        secretData: (name) => secretData(namespace, name, signal),
-        configMapData: (name) => configMapData(namespace, name, signal),
-      }),
     };
   }
 

@@ -13,18 +13,19 @@ const doubling = (count: number) => [
   })),
 ];
 
+const { signal } = new AbortController();
 const TOO_LONG = 'the environment of the target exceeds 4194304 characters';
 
 describe('containerEnvironments', () => {
   const read = async (env: readonly object[]) => {
-    const data = (kind: string) => async (name: string) => ({
+    const data = (kind: string) => async (_: string, name: string) => ({
       user: `guest of ${kind} ${name}`,
       password: `told of ${kind} ${name}`,
     });
     const reader = { secretData: data('s'), configMapData: data('c') };
     return await containerEnvironments({
       readWorkload: async () => podTemplate([{ name: 'main', env }]),
-      reader,
+      ...{ reader, namespace: 'shop', signal },
     })();
   };
   const from = (kind: 'secretKeyRef' | 'configMapKeyRef', name: string, key: string) => ({
@@ -58,6 +59,7 @@ describe('containerEnvironments', () => {
       },
       container: 'c1',
       reader: { secretData: async () => ({}), configMapData: async () => ({}) },
+      ...{ namespace: 'shop', signal },
     });
     expect((await environment('c0')).V13).to.have.length(64 * 2 ** 13);
     expect(await environment()).to.equal(await environment('c1'));

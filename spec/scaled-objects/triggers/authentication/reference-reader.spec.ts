@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import {
   boundedReader,
-  type ClusterReader,
   clusterReader,
   fetchReference,
   UnreadReference,
 } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
+import type { AuthenticationReader } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 
@@ -56,15 +56,12 @@ describe('clusterReader', () => {
 
   beforeEach(() => void asked.splice(0));
 
-  it('reads Secrets as text, and ConfigMaps as they are, by their names, also for environments', async () => {
-    const { secretData, configMapData, environmentOf } = reader();
+  it('reads Secrets as text, and ConfigMaps as they are, by their names', async () => {
+    const { secretData, configMapData } = reader();
     expect(await secretData('shop', 'login', signal)).to.deep.equal({ user: 'güst' });
     expect(await secretData('keda', 'login', signal)).to.deep.equal({});
     expect(await configMapData('shop', 'login', signal)).to.deep.equal({ user: 'Z8O8c3Q=' });
     expect(await configMapData('shop', 'empty', signal)).to.deep.equal({});
-    const environment = environmentOf('shop', signal);
-    expect(await environment.secretData('login')).to.deep.equal({ user: 'güst' });
-    expect(await environment.configMapData('login')).to.deep.equal({ user: 'Z8O8c3Q=' });
   });
 
   it('distinguishes missing from forbidden objects', async () => {
@@ -162,7 +159,7 @@ describe('clusterReader', () => {
 describe('boundedReader', () => {
   const { signal } = new AbortController();
   let asked: string[];
-  let reader: ClusterReader;
+  let reader: AuthenticationReader;
 
   beforeEach(() => {
     asked = [];
@@ -174,20 +171,14 @@ describe('boundedReader', () => {
       ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
       ...{ secretData: read('Secret'), configMapData: read('ConfigMap') },
       serviceAccountToken: async (_, name) => `token ${asked.push(`token ${name}`)}`,
-      environmentOf: () => {
-        throw new Error('it has its own');
-      },
     });
   });
 
-  it('reads once what many triggers of an object, and containers of its target, refer to', async () => {
-    const environment = reader.environmentOf('default', signal);
+  it('reads once what many triggers of an object refer to', async () => {
     for (let trigger = 0; trigger < 20; trigger++) {
       await reader.secretData('default', 'a', signal);
       await reader.configMapData('default', 'a', signal);
       await reader.serviceAccountToken('default', 'a', signal);
-      await environment.secretData('a');
-      await environment.configMapData('a');
     }
     await reader.secretData('keda', 'a', signal);
     expect(asked).to.deep.equal(['Secret a', 'ConfigMap a', 'token a', 'Secret a']);
@@ -196,7 +187,7 @@ describe('boundedReader', () => {
   it('reads a hundred for all triggers of an object, and rejects more', async () => {
     for (let place = 0; place < 50; place++) {
       await reader.secretData('default', `s${place}`, signal);
-      await reader.environmentOf('default', signal).configMapData(`c${place}`);
+      await reader.configMapData('default', `c${place}`, signal);
     }
     const refused = await reader.secretData('default', 'one more', signal).catch((error: Error) => error);
     expect(refused).to.be.instanceOf(Error).and.have.property('message');
@@ -212,7 +203,7 @@ describe('boundedReader', () => {
     const large = boundedReader({ ...reader, secretData: mebibyte, configMapData: mebibyte });
     for (let place = 0; place < 4; place++) {
       await large.secretData('default', `s${place}`, signal);
-      await large.environmentOf('default', signal).configMapData(`c${place}`);
+      await large.configMapData('default', `c${place}`, signal);
     }
     for (const name of ['one-more', 'another']) {
       const refused = await large.secretData('default', name, signal).catch((error: Error) => error);

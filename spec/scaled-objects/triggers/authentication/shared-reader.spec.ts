@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import type { ClusterReader } from '#lib/scaled-objects/triggers/authentication/reference-reader.ts';
+import type { AuthenticationReader } from '#lib/scaled-objects/triggers/authentication/resolve-authentication.ts';
 import {
   type SharedReader,
   sharedReader,
@@ -18,7 +18,7 @@ describe('sharedReader', () => {
     clock = new ManualClock();
     asked = [];
     secrets = new Map([['login', { user: 'a' }]]);
-    const secretData: ClusterReader['secretData'] = async (namespace, name) => {
+    const secretData: AuthenticationReader['secretData'] = async (namespace, name) => {
       asked.push(`${namespace}/${name}`);
       await clock.sleep(10);
       const found = secrets.get(name);
@@ -30,16 +30,13 @@ describe('sharedReader', () => {
         ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
         ...{ secretData, configMapData: secretData },
         serviceAccountToken: async (_, name) => `token ${asked.push(name)}`,
-        environmentOf: () => {
-          throw new Error('it has its own');
-        },
       },
       clock,
     );
   });
 
   /** Reads while the clock advances far enough. */
-  async function read(name: string, from: ClusterReader = reader, namespace = 'shop') {
+  async function read(name: string, from: AuthenticationReader = reader, namespace = 'shop') {
     const reading = from.secretData(namespace, name, signal).catch((error: Error) => error.message);
     await clock.advance(10);
     return await reading;
@@ -53,9 +50,9 @@ describe('sharedReader', () => {
     expect(await read('login')).to.deep.equal({ user: 'a' });
     expect(asked).to.deep.equal(['shop/login']);
     expect(await read('login', reader, 'other')).to.deep.equal({ user: 'a' });
-    const environment = reader.environmentOf('shop', signal).configMapData('login');
+    const ofKind = reader.configMapData('shop', 'login', signal);
     await clock.advance(10);
-    await environment;
+    await ofKind;
     expect(asked).to.deep.equal(['shop/login', 'other/login', 'shop/login']);
     await clock.advance(5000);
     await read('login');
