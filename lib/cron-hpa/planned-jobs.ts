@@ -47,25 +47,19 @@ export function planJobs(object: CronHpa, options: PlanOptions): readonly Planne
  * millisecond, and one that five years of excluded dates prevent takes several.
  */
 export function* planJobsInSteps(object: CronHpa, options: PlanOptions): Steps<readonly PlannedJob[]> {
-  const jobs: PlannedJob[] = [];
-  for (const planned of plannedJobs(object, options)) {
-    jobs.push(planned);
-    yield;
-  }
-  return jobs;
-}
-
-function* plannedJobs(object: CronHpa, options: PlanOptions): Generator<PlannedJob, void, void> {
   // Conditions have the order of their jobs, so jobs with a repeated name get one each. A job that gets the condition of
   // another counts as changed at each reconciliation and is never due.
   const conditions = Map.groupBy(object.status.jobs, ({ name }) => name);
   const names = new Set<string>();
+  const jobs: PlannedJob[] = [];
   for (const job of object.spec.jobs) {
     const isRepeated = names.has(job.name);
     names.add(job.name);
     const planned = planJob(object, job, { ...options, current: conditions.get(job.name)?.shift() });
-    yield isRepeated ? { ...planned, ...UNSCHEDULED, problem: REPEATED_NAME } : planned;
+    jobs.push(isRepeated ? { ...planned, ...UNSCHEDULED, problem: REPEATED_NAME } : planned);
+    yield;
   }
+  return jobs;
 }
 
 const UNSCHEDULED = { schedule: undefined, nextMs: undefined };

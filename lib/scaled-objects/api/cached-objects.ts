@@ -12,7 +12,7 @@ import {
   SCALED_OBJECT_SCHEMA,
   TRIGGER_AUTHENTICATION_SCHEMA,
 } from './object-schemas.ts';
-import { FIELD_MANAGER } from './resources.ts';
+import { FIELD_MANAGER, LAST_APPLIED } from './resources.ts';
 import type { ScaledJob } from './scaled-job.ts';
 import type { ScaledObject } from './scaled-object.ts';
 import type { TriggerAuthentication } from './trigger-authentication.ts';
@@ -24,7 +24,6 @@ export interface CachedObject extends KubernetesObject {
   readonly status?: object;
 }
 
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Stands in for an omitted spec: readers find no triggers. */
 const NO_SPEC = { scaleTargetRef: { name: '' }, jobTargetRef: {}, triggers: [] };
 /** Limits for an object whose spec is omitted. */

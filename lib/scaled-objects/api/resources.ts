@@ -45,3 +45,15 @@ export const FINALIZER = 'finalizer.keda.sh';
 export const FIELD_MANAGER = 'autoscaler-scaledobject';
 /** Label that selects the external metrics of a ScaledObject. */
 export const NAME_LABEL = 'scaledobject.keda.sh/name';
+/** Not copied to created objects: `kubectl apply` would compare them with the object that has it. */
+export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+export const MAX_LABEL_LENGTH = 63;
+
+/** Labels of the HPAs and Jobs that are created for an object, as in KEDA. @param version of this program */
+export function createdLabels(name: string, version: string): Readonly<Record<string, string>> {
+  return {
+    'app.kubernetes.io/version': version.slice(0, MAX_LABEL_LENGTH).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
+    'app.kubernetes.io/part-of': name.slice(0, MAX_LABEL_LENGTH),
+    'app.kubernetes.io/managed-by': 'keda-operator',
+  };
+}

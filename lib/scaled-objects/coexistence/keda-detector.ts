@@ -4,11 +4,10 @@ import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
-import { printable } from '#lib/telemetry/printable.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { eventsOf } from '../api/object-events.ts';
 import { type LeaseState, OPERATOR_LEASE, OperatorLease, type OperatorLeaseOptions } from './keda-lease.ts';
-import { ExternalWrites, type WrittenObject } from './keda-writes.ts';
+import { ExternalWrites, shortened, type WrittenObject } from './keda-writes.ts';
 
 export interface WatchedKind extends ChangeSource<ObjectChange<WrittenObject>> {
   values(): Iterable<WrittenObject>;
@@ -30,7 +29,6 @@ interface KedaDetectorOptions extends Omit<OperatorLeaseOptions, 'clock' | 'name
 const POLL_INTERVAL_MS = 5_000;
 /** Limits events; the log and the doctor report the same. */
 const MAX_EVENTS = 100;
-const MAX_NAME_LENGTH = 253;
 const REASON = 'AnotherControllerActs';
 
 const LEASE_FORBIDDEN =
@@ -211,11 +209,6 @@ export class KedaDetector {
       for (const end of endings) end();
     };
   }
-}
-
-/** Holders and field managers are chosen by other clients: their length and characters are bounded here. */
-function shortened(name: string): string {
-  return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 
 interface Run {

@@ -131,8 +131,8 @@ function managersOf({ metadata }: KubernetesObject) {
   return statusManagers(propertyOf(metadata, 'managedFields'));
 }
 
-/** Field managers are chosen by other clients: their length and characters are bounded here. */
-function shortened(name: string): string {
+/** Bounds the length and characters of lease holders and field managers, which other clients choose. */
+export function shortened(name: string): string {
   return printable(name.slice(0, MAX_NAME_LENGTH));
 }
 

@@ -3,7 +3,7 @@ import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
-import { API_VERSION } from '../api/resources.ts';
+import { API_VERSION, createdLabels, LAST_APPLIED, MAX_LABEL_LENGTH } from '../api/resources.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
 import {
   type FoundJob,
@@ -81,8 +81,6 @@ export class JobClient {
 /** Label that selects the Jobs of a ScaledJob. */
 const JOB_LABEL = 'scaledjob.keda.sh/name';
 const EXCLUDED_LABELS = 'scaledjob.keda.sh/job-excluded-labels';
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const MAX_LABEL_LENGTH = 63;
 
 /** The Job that a ScaledJob creates; the API server generates its name. */
 export function newJob(object: ScaledJob, version: string) {
@@ -100,9 +98,7 @@ export function newJob(object: ScaledJob, version: string) {
       labels: {
         ...Object.fromEntries(own),
         'app.kubernetes.io/name': name.slice(0, MAX_LABEL_LENGTH),
-        'app.kubernetes.io/version': version.slice(0, MAX_LABEL_LENGTH).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
-        'app.kubernetes.io/part-of': name.slice(0, MAX_LABEL_LENGTH),
-        'app.kubernetes.io/managed-by': 'keda-operator',
+        ...createdLabels(name, version),
         [JOB_LABEL]: name,
       },
       annotations: { ...annotations, [GENERATION_ANNOTATION]: `${generation}` },

@@ -1,7 +1,7 @@
 import { controllerReference } from '#lib/control/owner-references.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import { formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
-import { API_VERSION, NAME_LABEL } from '../api/resources.ts';
+import { API_VERSION, createdLabels, LAST_APPLIED, MAX_LABEL_LENGTH, NAME_LABEL } from '../api/resources.ts';
 import type { ScaledObject } from '../api/scaled-object.ts';
 import { formatAmount, formatTruncated } from '../metrics/external-metrics.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
@@ -29,10 +29,7 @@ interface DesiredHpaOptions {
   readonly version: string;
 }
 
-const MAX_LABEL_LENGTH = 63;
 const ORDER = ['ContainerResource', 'External', 'Resource'];
-/** Not copied to the HPA: `kubectl apply` would compare the HPA with the ScaledObject. */
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The HPA of a ScaledObject. @throws an Error if its triggers have no metric */
 export function desiredHpa(object: ScaledObject, options: DesiredHpaOptions): DesiredHpa {
@@ -69,9 +66,7 @@ function labelsOf(
   const own = Object.entries(metadata.labels ?? {}).filter(([key]) => !excluded.includes(key));
   return {
     'app.kubernetes.io/name': labelOf(name),
-    'app.kubernetes.io/version': version.slice(0, MAX_LABEL_LENGTH).replaceAll(/[^a-zA-Z0-9._-]/g, '-'),
-    'app.kubernetes.io/part-of': metadata.name.slice(0, MAX_LABEL_LENGTH),
-    'app.kubernetes.io/managed-by': 'keda-operator',
+    ...createdLabels(metadata.name, version),
     ...Object.fromEntries(own),
   };
 }

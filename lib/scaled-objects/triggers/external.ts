@@ -3,7 +3,7 @@ import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { ExternalScalers, serverKey } from '#lib/sources/external-scaler/external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from '#lib/sources/external-scaler/messages.ts';
 import { MetricSpecCache } from '#lib/sources/external-scaler/metric-spec-cache.ts';
-import type { ScalerServer } from '#lib/sources/external-scaler/scaler-channel.ts';
+import type { SourceServer } from '#lib/sources/network/tls.ts';
 import { digest } from '#lib/sources/query.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 import { Secrets } from '#lib/sources/secrets.ts';
@@ -62,7 +62,7 @@ export function externalTrigger({ open, clock }: Pick<TriggerEnvironment, 'open'
   });
 }
 
-function scalerOf(given: z.output<typeof parameters>): ScalerServer {
+function scalerOf(given: z.output<typeof parameters>): SourceServer {
   const { caCert: ca, tlsClientCert: cert } = given;
   const key = clientKey(given.tlsClientKey, { name: 'tlsClientKey' });
   if ((cert === undefined) !== (key === undefined))
@@ -89,7 +89,7 @@ function objectOf({ objectName, namespace, metadata, environment }: TriggerReque
 
 async function specsOf(
   specs: MetricSpecCache,
-  { server, object, signal }: { server: ScalerServer; object: ScaledObjectRef; signal: AbortSignal },
+  { server, object, signal }: { server: SourceServer; object: ScaledObjectRef; signal: AbortSignal },
 ): Promise<readonly ScalerMetric[]> {
   try {
     const metrics = await specs.get(server, object, signal);
@@ -112,7 +112,7 @@ function plannedMetric(
     server,
     object,
     request,
-  }: { scalers: ExternalScalers; server: ScalerServer; object: ScaledObjectRef; request: TriggerRequest },
+  }: { scalers: ExternalScalers; server: SourceServer; object: ScaledObjectRef; request: TriggerRequest },
 ): ExternalMetric {
   // The scaler may build names from values that it received, such as the name of a queue in a variable. They are valid names,
   // but messages redact them.

@@ -4,10 +4,11 @@ import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-hosts.ts';
 import { ClientPool } from '../network/client-pool.ts';
+import type { SourceServer } from '../network/tls.ts';
 import { digest } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
-import type { ScalerCall, ScalerChannel, ScalerServer } from './scaler-channel.ts';
+import type { ScalerCall, ScalerChannel } from './scaler-channel.ts';
 import { ScalerFloodError } from './scaler-flood-error.ts';
 
 interface ExternalScalersOptions extends NetworkOptions {
@@ -46,7 +47,7 @@ export class ExternalScalers implements Disposable {
 
   /** Returns the metrics of an object. @throws an Error that names the server and the method, with the cause */
   async metrics(
-    server: ScalerServer,
+    server: SourceServer,
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
@@ -58,7 +59,7 @@ export class ExternalScalers implements Disposable {
 
   /** Returns the values of a metric. @throws as {@link metrics} */
   async values(
-    server: ScalerServer,
+    server: SourceServer,
     of: { readonly object: ScaledObjectRef; readonly metricName: string },
     signal: AbortSignal,
   ): Promise<readonly number[]> {
@@ -69,7 +70,7 @@ export class ExternalScalers implements Disposable {
   }
 
   /** Returns whether an object is active. @throws as {@link metrics} */
-  async isActive(server: ScalerServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
+  async isActive(server: SourceServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
     const { decodeIsActive, encodeObjectRef } = await import('./messages.ts');
     const request = encodeObjectRef(object);
     const call = { method: 'IsActive', request, decode: decodeIsActive } as const;
@@ -78,7 +79,7 @@ export class ExternalScalers implements Disposable {
 
   /** Calls `onActive` whenever the scaler pushes that an object is active. Resolves only when the signal aborts. */
   async watchActivity(
-    server: ScalerServer,
+    server: SourceServer,
     { object, onActive }: { readonly object: ScaledObjectRef; readonly onActive: () => void },
     signal: AbortSignal,
   ): Promise<void> {
@@ -111,7 +112,7 @@ export class ExternalScalers implements Disposable {
   }
 
   async #call<T>(
-    server: ScalerServer,
+    server: SourceServer,
     { call, object }: { readonly call: ScalerCall<T>; readonly object: ScaledObjectRef },
     signal: AbortSignal,
   ): Promise<T> {
@@ -126,7 +127,7 @@ export class ExternalScalers implements Disposable {
 
   /** @throws {ScalerFloodError} while the server is not called; the error of connecting or of the work */
   async #use<T>(
-    server: ScalerServer,
+    server: SourceServer,
     work: (channel: ScalerChannel) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
@@ -153,7 +154,7 @@ export class ExternalScalers implements Disposable {
   }
 
   /** Passes addresses to gRPC, which would resolve names itself and connect to any address. */
-  async #connect(server: ScalerServer, signal: AbortSignal): Promise<ScalerChannel> {
+  async #connect(server: SourceServer, signal: AbortSignal): Promise<ScalerChannel> {
     const addresses = await this.#findAddresses(server.host);
     signal.throwIfAborted();
     const { ScalerChannel } = await import('./scaler-channel.ts');
@@ -171,6 +172,6 @@ export class ExternalScalers implements Disposable {
 }
 
 /** Identifies a server and its TLS options; contains no secret. */
-export function serverKey({ host, port, tls }: ScalerServer): string {
+export function serverKey({ host, port, tls }: SourceServer): string {
   return JSON.stringify([host, port, digest(tls ?? null)]);
 }

@@ -2,10 +2,10 @@ import { LruMap } from '#lib/cache/lru-map.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
+import type { SourceServer } from '../network/tls.ts';
 import { digest } from '../query.ts';
 import { type ExternalScalers, serverKey } from './external-scalers.ts';
 import type { ScaledObjectRef, ScalerMetric } from './messages.ts';
-import type { ScalerServer } from './scaler-channel.ts';
 
 interface Entry {
   metrics: readonly ScalerMetric[] | undefined;
@@ -40,7 +40,7 @@ export class MetricSpecCache {
 
   /** @throws the error of the scaler, unless it has returned metrics before */
   async get(
-    server: ScalerServer,
+    server: SourceServer,
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
@@ -69,7 +69,7 @@ export class MetricSpecCache {
   async #request(
     key: string,
     entry: Entry,
-    { server, object }: { readonly server: ScalerServer; readonly object: ScaledObjectRef },
+    { server, object }: { readonly server: SourceServer; readonly object: ScaledObjectRef },
   ): Promise<readonly ScalerMetric[]> {
     const startedAtMs = this.#clock.monotonicMs();
     const expired = () => new Error(`no response within ${TIMEOUT_MS / 1000}s`);

@@ -20,7 +20,7 @@ import type { Clock } from '#lib/time/clock.ts';
 import type { PooledClient } from '../network/client-pool.ts';
 import { longHandshake, MAX_HANDSHAKE_BYTES } from '../network/guarded-socket.ts';
 import { SocketStream } from '../network/socket-stream.ts';
-import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
+import { CIPHERS_WITHOUT_DHE, type SourceServer } from '../network/tls.ts';
 import { ScalerFloodError } from './scaler-flood-error.ts';
 
 export interface ScalerCall<T> {
@@ -49,7 +49,7 @@ export class ScalerChannel implements PooledClient {
   readonly #sockets: ChannelSockets;
 
   constructor(
-    { host, port, tls }: ScalerServer,
+    { host, port, tls }: SourceServer,
     {
       addresses,
       clock,
@@ -348,20 +348,4 @@ class FrameMeter {
     }
     return cost;
   }
-}
-
-export interface ScalerServer {
-  readonly host: string;
-  readonly port: number;
-  /** `undefined` for connections that are not encrypted. */
-  readonly tls:
-    | {
-        /** PEM; by default the system's authorities are trusted. */
-        readonly ca: string | undefined;
-        /** PEM of a client certificate and its key. */
-        readonly cert: string | undefined;
-        readonly key: string | undefined;
-        readonly isUnverified: boolean;
-      }
-    | undefined;
 }

@@ -4,7 +4,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
 import { createAllowedLookup, type NetworkOptions } from './allowed-hosts.ts';
-import { CIPHERS_WITHOUT_DHE, type SourceTls } from './tls.ts';
+import { CIPHERS_WITHOUT_DHE, type SourceServer, type SourceTls } from './tls.ts';
 
 export interface ReceiveLimits {
   readonly bytes: number;
@@ -135,11 +135,7 @@ function createFixedLookup(address: string): LookupFunction {
     queueMicrotask(() => (all ? callback(null, [{ address, family }]) : callback(null, address, family)));
 }
 
-export interface DialOptions extends NetworkOptions {
-  readonly host: string;
-  readonly port: number;
-  /** `undefined` for connections that are not encrypted. */
-  readonly tls: SourceTls | undefined;
+export interface DialOptions extends NetworkOptions, SourceServer {
   /** The protocol to negotiate over TLS; by default none. */
   readonly alpnProtocol?: string;
 }

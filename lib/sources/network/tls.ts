@@ -17,3 +17,11 @@ export interface SourceTls {
   /** Disables verification of the server certificate, as configured by the user. */
   readonly isUnverified?: boolean | undefined;
 }
+
+/** A server of a source. */
+export interface SourceServer {
+  readonly host: string;
+  readonly port: number;
+  /** `undefined` for connections that are not encrypted. */
+  readonly tls: SourceTls | undefined;
+}

@@ -1,16 +1,11 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { ClientPool } from '../network/client-pool.ts';
-import type { SourceTls } from '../network/tls.ts';
+import type { SourceServer } from '../network/tls.ts';
 import { digest, type Query, shorten } from '../query.ts';
 import { type AmqpAccess, AmqpConnection } from './amqp-connection.ts';
 
-export interface AmqpBroker extends AmqpAccess {
-  readonly host: string;
-  readonly port: number;
-  /** `undefined` for connections that are not encrypted. */
-  readonly tls: SourceTls | undefined;
-}
+export interface AmqpBroker extends AmqpAccess, SourceServer {}
 
 interface AmqpBrokersOptions extends NetworkOptions {
   readonly clock: Clock;

@@ -1,17 +1,12 @@
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { ClientPool } from '../network/client-pool.ts';
-import type { SourceTls } from '../network/tls.ts';
+import type { SourceServer } from '../network/tls.ts';
 import { digest } from '../query.ts';
 import { Secrets } from '../secrets.ts';
 import { type RedisAccess, RedisConnection, type RespValue } from './redis-client.ts';
 
-export interface RedisServerOptions extends RedisAccess {
-  readonly host: string;
-  readonly port: number;
-  /** `undefined` for connections that are not encrypted. */
-  readonly tls: SourceTls | undefined;
-}
+export interface RedisServerOptions extends RedisAccess, SourceServer {}
 
 /** Sends one command. The response is bounded, but not validated. */
 export type RedisCommand = (...words: readonly string[]) => Promise<RespValue>;

@@ -1,17 +1,13 @@
 import type { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { type GuardedSocket, type ReceiveLimits, STATEMENT_LIMITS } from '../network/guarded-socket.ts';
-import type { SourceTls } from '../network/tls.ts';
+import type { SourceServer } from '../network/tls.ts';
 
-export interface DatabaseOptions extends NetworkOptions {
+export interface DatabaseOptions extends NetworkOptions, SourceServer {
   readonly system: SqlSystem;
-  readonly host: string;
-  readonly port: number;
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** `undefined` for connections that are not encrypted. */
-  readonly tls: SourceTls | undefined;
   /** By default {@link TABLE_LIMITS}. */
   readonly limits?: ResultLimits | undefined;
   /** Limits the logins by password that are under way; by default they are not limited. */
