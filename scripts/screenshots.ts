@@ -86,7 +86,10 @@ async function photographAutoscaler(): Promise<void> {
     ['autoscaler-cronhpa', '?view=cronhpas&namespace=default&name=portal'],
     ['autoscaler-scaledobject', '?view=scaledobjects&namespace=default&name=mail'],
     ['autoscaler-metrics', '?view=metrics'],
-    ['autoscaler-new', '/new?kind=hpa&name=basket&min=2&max=20&cpu=60&metric=open-orders&value=10'],
+    [
+      'autoscaler-new',
+      '/new?kind=hpa&name=basket&target=portal&min=2&max=20&cpu=60&metric=open-orders&value=10&query=sum(open_orders)',
+    ],
   ] as const) {
     await browser.open(`${autoscaler.origin}/ui${query}`);
     await photograph(name);

@@ -3,6 +3,8 @@ import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import type { ServedSubsystem } from '#lib/apiserver/subsystems.ts';
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
+import type { ScaleClient } from '#lib/control/scale-client.ts';
+import type { ComposerWork } from '#lib/ui/composer.ts';
 import { signInShell } from '#lib/ui/page.ts';
 import { OBJECTS_STYLE, pageFile, SHARED_STYLE, securePage, sharedScript } from '#lib/ui/page-endpoint.ts';
 import type { AutoscalerUiSource, ControllersState } from './render-page.ts';
@@ -17,7 +19,7 @@ const SCRIPTS = ['elements.js', 'sign-in.js', 'signed-in-pages.js', 'copy.js'] a
  * The HTML pages of the autoscaler: `/ui`, and `/ui/new`, which makes YAML of objects from a form. They require `get` of their paths, and no scripts where each request has credentials, as behind
  * `kubectl proxy`. Other browsers get a form for a token; its scripts and the style sheet have no data and are public.
  */
-export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
+export function autoscalerUi(source: AutoscalerUiSource & { readonly scales: ScaleClient }): ServedSubsystem {
   const page: Endpoint = async (context) => {
     securePage(context, HTML, { takesForms: true });
     const { renderPage } = await import('./render-page.ts'); // loaded on first use
@@ -27,9 +29,13 @@ export function autoscalerUi(source: AutoscalerUiSource): ServedSubsystem {
   const form: Endpoint = async (context) => {
     securePage(context, HTML, { takesForms: true });
     const { query, deadline, user } = context.state;
-    const { renderCompose } = await import('./compose-page.ts'); // loaded on first use
+    const { describeTarget, renderCompose } = await import('./compose-page.ts'); // loaded on first use
     const { signal } = deadline;
-    const work = { signal, nowMs: source.clock.nowMs(), turn: () => share.next(signal) };
+    const { scales, clock } = source;
+    const work: ComposerWork = {
+      ...{ signal, nowMs: clock.nowMs(), turn: () => share.next(signal) },
+      checkTarget: (target) => describeTarget(target, { scales, clock, signal }),
+    };
     context.body = await runForTenant(user.name, () => renderCompose(query, source.parts, work));
   };
   return {

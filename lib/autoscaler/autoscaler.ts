@@ -115,6 +115,8 @@ export async function startAutoscaler(
   const ui = autoscalerUi({
     parts: subsystems.flatMap(({ ui = [] }) => ui),
     ...{ state, version: version.gitVersion, clock },
+    // Its requests wait for no controller's, and those of users share the rate fairly with those of namespaces.
+    scales: new ScaleClient({ api: clients.references, mapper, clock }),
   });
   const server = starting.use(
     await serveSubsystems([...subsystems, debugging(debug), ui], options, {

@@ -1,5 +1,11 @@
 import { stringify } from 'yaml';
 import { notFound } from '#lib/apiserver/http/status-error.ts';
+import type { ScaleClient, ScaleTarget } from '#lib/control/scale-client.ts';
+import { checkTargetExists, checkTargetKind } from '#lib/control/target-check.ts';
+import { unchecked } from '#lib/doctor/check.ts';
+import { requirePermission } from '#lib/doctor/cluster-context.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
 import type { Composer, ComposerWork, Composition } from '#lib/ui/composer.ts';
 import { type Html, html } from '#lib/ui/html.ts';
 import { pageShell, type UiPart } from '#lib/ui/page.ts';
@@ -83,4 +89,37 @@ ${yaml}EOF
 <div class="bar"><h2>Preview</h2></div>
 ${preview}
 </section>`;
+}
+
+/** Limits how long a form waits for the API server. */
+const TARGET_TIMEOUT_MS = 2000;
+
+/**
+ * Checks a target as the doctor does, with the permissions of the autoscaler.
+ *
+ * @returns why it cannot be scaled, or could not be checked; `undefined` if it can be scaled
+ * @throws the reason of the signal
+ */
+export async function describeTarget(
+  target: ScaleTarget,
+  {
+    scales,
+    clock,
+    signal,
+  }: { readonly scales: ScaleClient; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const expired = () => new Error('the API server does not respond');
+  using deadline = startDeadline(clock, TARGET_TIMEOUT_MS, { signal, expired });
+  try {
+    const found = await checkTargetKind(target, scales, deadline.signal);
+    if (found.problem !== undefined) return found.problem;
+    const { resource } = found;
+    const { problem } = await requirePermission(`get ${resource.plural}/scale`, () =>
+      checkTargetExists(target, { resource, scales, signal: deadline.signal }),
+    );
+    return problem;
+  } catch (error) {
+    signal.throwIfAborted();
+    return `The target could not be checked: ${unchecked(target.name, error).seen}`;
+  }
 }

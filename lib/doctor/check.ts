@@ -51,8 +51,9 @@ export async function examineEach<T>(
 
 /** Creates the finding of a check that could not run. */
 export function unchecked(subject: string, error: unknown): Finding {
-  const missing = error instanceof MissingPermission && { missingPermission: error.permission };
-  return { status: 'unchecked', subject, seen: describeError(error), ...missing };
+  if (!(error instanceof MissingPermission))
+    return { status: 'unchecked', subject, seen: describeError(error) };
+  return { status: 'unchecked', subject, seen: error.message, missingPermission: error.permission };
 }
 
 export type Finding = Sound | Problem | Unchecked;

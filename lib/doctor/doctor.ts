@@ -1,8 +1,7 @@
 import { flag, oneOf, text } from '#lib/flags/flag.ts';
-import { describeError } from '#lib/telemetry/error-text.ts';
 import { printable, printableLines } from '#lib/telemetry/printable.ts';
-import type { Check, Diagnoses, Finding } from './check.ts';
-import { type ClusterContext, MissingPermission } from './cluster-context.ts';
+import { type Check, type Diagnoses, type Finding, unchecked } from './check.ts';
+import type { ClusterContext } from './cluster-context.ts';
 import type { Permission } from './permissions.ts';
 
 export interface CheckResult {
@@ -41,10 +40,7 @@ async function runCheck<C extends ClusterContext>(check: Check<C>, context: C): 
   try {
     return await check.run(context);
   } catch (error) {
-    const missingPermission =
-      error instanceof MissingPermission ? { missingPermission: error.permission } : {};
-    const seen = error instanceof MissingPermission ? error.message : describeError(error);
-    return [{ status: 'unchecked', subject: check.title, seen, ...missingPermission }];
+    return [unchecked(check.title, error)];
   }
 }
 

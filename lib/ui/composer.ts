@@ -19,6 +19,16 @@ export interface ComposerWork {
    * @throws the reason of the signal
    */
   turn(): Promise<void>;
+  /** Checks the target of a scaled object. @returns why it cannot be scaled, or checked; `undefined` if it can be scaled */
+  checkTarget(target: ComposedTarget): Promise<string | undefined>;
+}
+
+/** The object that a composed one scales. */
+export interface ComposedTarget {
+  readonly namespace: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
 }
 
 export interface Composition {

@@ -22,6 +22,7 @@ const MAX_PROBLEMS = 20;
 export class FormValues {
   readonly #query: URLSearchParams;
   readonly #problems = new Map<string, string>();
+  readonly #warnings = new Map<string, string>();
   /** Problems of no single field. */
   readonly general: string[] = [];
 
@@ -59,6 +60,11 @@ export class FormValues {
     if (!this.#problems.has(name) && this.#problems.size < MAX_PROBLEMS) this.#problems.set(name, problem);
   }
 
+  /** Reports what is unusual about a field, and may be intended. */
+  warn(name: string, warning: string): void {
+    this.#warnings.set(name, warning);
+  }
+
   /** Reports a problem of no single field. */
   reportGeneral(problem: string): void {
     if (this.general.length < MAX_PROBLEMS) this.general.push(problem);
@@ -68,24 +74,30 @@ export class FormValues {
     return this.#problems.get(name);
   }
 
+  warningOf(name: string): string | undefined {
+    return this.#warnings.get(name);
+  }
+
   get hasProblems(): boolean {
     return this.#problems.size > 0 || this.general.length > 0;
   }
 }
 
-/** Renders a field with its value, its hint, and its problem if anything was entered. */
+/** Renders a field with its value, its hint, and its problem or warning if anything was entered. */
 export function renderField(field: Field, values: FormValues): Html {
   const { name, label, hint, placeholder, options, isRequired } = field;
   const value = values.text(field);
   const problem = values.isEntered ? values.problemOf(name) : undefined;
+  const warning = values.isEntered && problem === undefined ? values.warningOf(name) : undefined;
   const [id, hintId, problemId] = [`f-${name}`, `h-${name}`, `p-${name}`];
+  const report = html`<small id="${problemId}" class="${warning === undefined ? 'refusal' : 'warning'}">${problem ?? warning}</small>`;
   const described = html` aria-describedby="${hintId} ${problemId}"${problem !== undefined && html` aria-invalid="true"`}`;
   const control = options
     ? html`<select id="${id}" name="${name}"${described}>${options.map((option) => html`<option${option === value && html` selected`}>${option}</option>`)}</select>`
     : html`<input id="${id}" name="${name}" value="${value}" placeholder="${placeholder}" maxlength="${MAX_LENGTH}" autocomplete="off" spellcheck="false"${described}>`;
   return html`<div class="form-field"><label for="${id}">${label}${isRequired && html`<span class="faint"> (required)</span>`}</label>
 ${control}
-<small id="${hintId}" class="hint">${hint}</small><small id="${problemId}" class="refusal">${problem}</small></div>
+<small id="${hintId}" class="hint">${hint}</small>${report}</div>
 `;
 }
 

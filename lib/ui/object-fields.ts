@@ -1,4 +1,5 @@
 import { isDnsLabel } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { ComposedTarget, ComposerWork } from './composer.ts';
 import type { Field, FormValues } from './form.ts';
 
 const NAMESPACE: Field = { name: 'namespace', label: 'Namespace', placeholder: 'default' };
@@ -34,4 +35,15 @@ export function readObjectFields(values: FormValues) {
     metadata: { name, namespace },
     target: { apiVersion: 'apps/v1', kind, name: givenTarget || name },
   };
+}
+
+/** Warns beside the name of the target if it cannot be scaled yet, or cannot be checked. */
+export async function warnOfTarget(
+  values: FormValues,
+  target: ComposedTarget,
+  work: ComposerWork,
+): Promise<void> {
+  const isRead = [NAMESPACE, NAME, TARGET].every(({ name }) => values.problemOf(name) === undefined);
+  const problem = isRead ? await work.checkTarget(target) : undefined;
+  if (problem !== undefined) values.warn(TARGET.name, problem);
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { type ApiFault, refuseRequests } from '#simulator/api-server/faults.ts';
 import { Browser, CUT_CELLS } from '#spec/support/browser.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { requestHttps } from '#spec/support/https-request.ts';
@@ -231,6 +232,56 @@ describe('autoscalerUi', () => {
       }
     } finally {
       await rm(folder, { recursive: true });
+    }
+  });
+
+  it('reports beside a form that its target does not exist, or cannot be checked, and makes YAML anyway', async () => {
+    await autoscaler.deployment('idle', 1);
+    const forms = [
+      'kind=hpa&max=20&cpu=60',
+      'kind=cronhpa&job1=up&schedule1=0+8+*+*+*&size1=3',
+      'kind=scaledobject&trigger=cron&p.timezone=UTC&p.start=0+8+*+*+*&p.end=0+9+*+*+*&p.desiredReplicas=2',
+    ];
+    const warnings = async (form: string) => {
+      const page = await get(`/ui/new?${form}`);
+      expect(page, form).to.include('id="yaml"');
+      return [...page.matchAll(/<small id="p-([^"]*)" class="warning">([^<]+)</g)].map(
+        ([, field, text = '']) => [field, unescaped(text)],
+      );
+    };
+    for (const form of forms) {
+      expect(await warnings(`${form}&name=new&target=idle`), form).to.deep.equal([]);
+      expect(await warnings(`${form}&name=new&target=absent`), form).to.deep.equal([
+        ['target', 'deployments.apps "absent" not found in namespace default'],
+      ]);
+    }
+    const { apiServer } = autoscaler.server.cluster;
+    const unchecked = 'The target could not be checked:';
+    const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
+    const ofTarget = (fault: ApiFault): ApiFault => ({
+      serve: (request, context) =>
+        request.path.endsWith('/idle/scale') ? fault.serve(request, context) : context.next(),
+    });
+    try {
+      apiServer.setFaults(ofTarget(refused));
+      expect(await warnings(`${forms[0]}&name=new&target=idle`)).to.deep.equal([
+        ['target', `${unchecked} the permission to get deployments/scale is missing`],
+      ]);
+      const requested = Promise.withResolvers<void>();
+      apiServer.setFaults(
+        ofTarget({
+          serve: () => {
+            requested.resolve();
+            return new Promise(() => {});
+          },
+        }),
+      );
+      const page = warnings(`${forms[0]}&name=new&target=idle`);
+      await requested.promise;
+      await autoscaler.clock.advance(2000);
+      expect(await page).to.deep.equal([['target', `${unchecked} the API server does not respond`]]);
+    } finally {
+      apiServer.setFaults();
     }
   });
 

@@ -59,6 +59,21 @@ describe('renderField', () => {
     expect(field('')).to.include('A &lt;number&gt;.').and.to.not.include('aria-invalid');
   });
 
+  it('shows a warning in place of a problem, once the form was submitted', () => {
+    const field = (query: string, problem?: string) => {
+      const values = valuesOf(query);
+      values.warn('size', 'unusual <size>');
+      if (problem !== undefined) values.report('size', problem);
+      expect(values.hasProblems).to.equal(problem !== undefined);
+      return renderField(SIZE, values).toString();
+    };
+    expect(field('name=a'))
+      .to.include('class="warning">unusual &lt;size&gt;<')
+      .and.to.not.include('aria-invalid');
+    expect(field('name=a', 'wrong')).to.include('class="refusal">wrong<').and.to.not.include('unusual');
+    expect(field('')).to.not.include('unusual');
+  });
+
   it('selects the chosen option', () => {
     expect(renderField(KIND, valuesOf('kind=b')).toString()).to.include(
       '<option>a</option><option selected>b</option>',

@@ -1,8 +1,8 @@
-import { ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import { ScaleClient } from '#lib/control/scale-client.ts';
+import { checkTargetExists, checkTargetKind, type TargetProblem } from '#lib/control/target-check.ts';
 import { type Check, examineEach, type Finding, findingsOr, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
 import { isAllowed } from '#lib/doctor/permissions.ts';
-import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { CronHpa } from '../cron-hpa.ts';
 import { type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
@@ -49,8 +49,13 @@ async function checkTarget(
   const names = { NAMESPACE: namespace, NAME: name, KIND: reference.kind };
   const target = { namespace, ...reference };
   const described = `${reference.kind} ${JSON.stringify(reference.name)}`;
+  const { signal } = context;
+  const missing = ({ reason, problem }: TargetProblem) =>
+    failed(subject, problem, { diagnosis: DIAGNOSES[reason], ...names });
   try {
-    const resource = await scales.resourceOf(target, context.signal);
+    const found = await checkTargetKind(target, scales, signal);
+    if (found.problem !== undefined) return missing(found);
+    const { resource } = found;
     const forbidden = await reviewed.forbidden(resource, namespace);
     if (forbidden) {
       const { group: GROUP, plural: RESOURCE } = resource;
@@ -62,20 +67,21 @@ async function checkTarget(
       });
     }
     const permission = `get ${resource.plural}/scale`;
-    const scale = await requirePermission(permission, () => scales.get(target, context.signal));
-    return ok(subject, `scales ${described}, spec.replicas ${scale.specReplicas}`);
+    const checked = await requirePermission(permission, () =>
+      checkTargetExists(target, { resource, scales, signal }),
+    );
+    if (checked.problem !== undefined) return missing(checked);
+    return ok(subject, `scales ${described}, spec.replicas ${checked.scale.specReplicas}`);
   } catch (error) {
-    if (error instanceof UnscalableTarget) {
-      const diagnosis =
-        error.reason === 'UnknownKind' ? 'cronhpa-target-kind-unknown' : 'cronhpa-target-not-scalable';
-      return failed(subject, error.message, { diagnosis, ...names });
-    }
-    if (isNotFound(error)) {
-      return failed(subject, `${described} not found`, { diagnosis: 'cronhpa-target-missing', ...names });
-    }
     return unchecked(subject, error);
   }
 }
+
+const DIAGNOSES = {
+  UnknownKind: 'cronhpa-target-kind-unknown',
+  NoScaleSubresource: 'cronhpa-target-not-scalable',
+  NotFound: 'cronhpa-target-missing',
+} as const satisfies Record<TargetProblem['reason'], string>;
 
 /** Access reviews of scale subresources, each requested once: first for the cluster, then for a namespace. */
 class Reviews {

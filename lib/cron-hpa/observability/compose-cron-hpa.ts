@@ -1,7 +1,7 @@
 import type { ComposerWork, Composition } from '#lib/ui/composer.ts';
 import { type Field, FormValues, renderField } from '#lib/ui/form.ts';
 import { type Html, html } from '#lib/ui/html.ts';
-import { OBJECT_FIELDS, readObjectFields } from '#lib/ui/object-fields.ts';
+import { OBJECT_FIELDS, readObjectFields, warnOfTarget } from '#lib/ui/object-fields.ts';
 import { type Column, table } from '#lib/ui/table.ts';
 import { CRON_HPA, readCronHpa } from '../cron-hpa.ts';
 import { type PlannedJob, planJobs } from '../planned-jobs.ts';
@@ -79,6 +79,7 @@ export async function composeCronHpa(
     const blocker = findBlocker(object, source.others(object));
     if (blocker) values.reportGeneral(blocker.message);
   }
+  await warnOfTarget(values, { ...target, namespace: metadata.namespace }, work);
   const isValid = object !== undefined && !values.hasProblems;
   const shown = rows.filter((row, index) => index < Math.max(MIN_ROWS, filled.length + 1) || isFilled(row));
   const last = shown.at(-1) === rows.at(-1) ? undefined : shown.at(-1)?.name;

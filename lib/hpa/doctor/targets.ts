@@ -1,7 +1,7 @@
-import { type Scale, ScaleClient, UnscalableTarget } from '#lib/control/scale-client.ts';
+import { type Scale, ScaleClient } from '#lib/control/scale-client.ts';
+import { checkTarget } from '#lib/control/target-check.ts';
 import { type Check, examineEach, type Finding, findingsOr, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-context.ts';
-import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
@@ -36,7 +36,14 @@ async function checkHpa(
   const names = { NAMESPACE: namespace, NAME: name, KIND: kind, TARGET: targetName };
   try {
     const target = { namespace, apiVersion, kind, name: targetName };
-    const scale = await requirePermission(`get ${kind}/scale`, () => scales.get(target, context.signal));
+    const checked = await requirePermission(`get ${kind}/scale`, () =>
+      checkTarget(target, scales, context.signal),
+    );
+    if (checked.problem !== undefined) {
+      const diagnosis = checked.reason === 'NotFound' ? 'hpa-target-missing' : 'hpa-target-not-scalable';
+      return failed(subject, checked.problem, { diagnosis, ...names });
+    }
+    const { scale } = checked;
     const missing = await missingRequest(hpa, scale, context);
     if (missing) {
       const more = { ...names, RESOURCE: missing.resource };
@@ -54,10 +61,6 @@ async function checkHpa(
     return ok(subject, `scales ${described}, spec.replicas ${scale.specReplicas}`);
   } catch (error) {
     context.signal.throwIfAborted();
-    if (error instanceof UnscalableTarget)
-      return failed(subject, error.message, { diagnosis: 'hpa-target-not-scalable', ...names });
-    if (isNotFound(error))
-      return failed(subject, `${described} not found`, { diagnosis: 'hpa-target-missing', ...names });
     return unchecked(subject, error);
   }
 }

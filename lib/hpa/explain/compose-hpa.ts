@@ -3,14 +3,17 @@ import { formatThousandths, parseThousandths } from '#lib/kubernetes/quantity.ts
 import type { ComposerWork, Composition } from '#lib/ui/composer.ts';
 import { type Field, FormValues, renderField, reportIssues } from '#lib/ui/form.ts';
 import { type Html, html } from '#lib/ui/html.ts';
-import { NAME, OBJECT_FIELDS, readObjectFields } from '#lib/ui/object-fields.ts';
+import { NAME, OBJECT_FIELDS, readObjectFields, warnOfTarget } from '#lib/ui/object-fields.ts';
 import { replicaChart } from '#lib/ui/replica-chart.ts';
 import { hpaSchema } from './hpa-manifest.ts';
 import { type PlayedDecision, playScenario } from './play.ts';
 import { parseScenario } from './scenario.ts';
 
-const MIN: Field = { name: 'min', label: 'minReplicas', placeholder: '1', hint: 'By default 1.' };
-const MAX: Field = { name: 'max', label: 'maxReplicas', placeholder: '10', isRequired: true };
+const MIN: Field = {
+  ...{ name: 'min', label: 'Minimum replicas', placeholder: '1' },
+  hint: 'By default 1.',
+};
+const MAX: Field = { name: 'max', label: 'Maximum replicas', placeholder: '10', isRequired: true };
 const CPU: Field = {
   name: 'cpu',
   label: 'CPU, % of requests',
@@ -37,7 +40,7 @@ const WINDOW: Field = {
 };
 const LOW: Field = {
   ...{ name: 'low', label: 'Load at night, %', placeholder: '10' },
-  hint: 'Only for the chart: 100% is the load that maxReplicas pods serve at the targets of their metrics.',
+  hint: 'Only for the chart: 100% is the load that the maximum number of replicas serves at the targets of its metrics.',
 };
 const PEAK: Field = { name: 'peak', label: 'Load at the peak, %', placeholder: '90' };
 const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, QUERY, WINDOW, LOW, PEAK];
@@ -94,6 +97,8 @@ export async function composeHpa(
   const { low = 10, peak = 90 } = { low: values.whole(LOW), peak: values.whole(PEAK) };
   if (peak > MAX_PEAK) values.report(PEAK.name, `must be at most ${MAX_PEAK}`);
   if (low > peak) values.report(LOW.name, 'must be at most the load at the peak');
+  const { metadata, spec } = manifest;
+  await warnOfTarget(values, { ...spec.scaleTargetRef, namespace: metadata.namespace }, work);
   await work.turn();
   const warnings = values.hasProblems
     ? []
@@ -250,7 +255,7 @@ async function renderDay(
 ): Promise<Html> {
   const { minReplicas = 1, maxReplicas = 1 } = hpa.spec;
   if (maxReplicas > MAX_DRAWN_REPLICAS || minReplicas < 1)
-    return html`<p class="hint">The chart requires maxReplicas from 1 to ${MAX_DRAWN_REPLICAS}.</p>`;
+    return html`<p class="hint">The chart requires at most ${MAX_DRAWN_REPLICAS} replicas, and at least 1.</p>`;
   const decisions: PlayedDecision[] = [];
   let pods = PODS_PER_TURN;
   for (const decision of playScenario(parseScenario(dayScenario(hpa, load)))) {

@@ -1,29 +1,29 @@
 import type { z } from 'zod';
-import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ComposerWork, Composition } from '#lib/ui/composer.ts';
 import { type Field, FormValues, renderField } from '#lib/ui/form.ts';
 import { html } from '#lib/ui/html.ts';
-import { OBJECT_FIELDS, readObjectFields, TARGET_KIND } from '#lib/ui/object-fields.ts';
+import { OBJECT_FIELDS, readObjectFields, TARGET_KIND, warnOfTarget } from '#lib/ui/object-fields.ts';
 import { API_VERSION } from '../api/resources.ts';
 import { factsOf } from '../triggers/parameters/parameter.ts';
-import { parametersOf, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
+import { problemsOf, unmatchedKeys } from '../triggers/parameters/read-parameters.ts';
 import type { Trigger } from '../triggers/trigger.ts';
 import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import { reviewed, UnreadableReview } from '../validation/admission-review.ts';
 import { reviewScaledObject, type ValidationInputs } from '../validation/admission-webhook.ts';
 
-const MIN: Field = { name: 'min', label: 'minReplicaCount', placeholder: '0', hint: 'By default 0.' };
-const MAX: Field = { name: 'max', label: 'maxReplicaCount', placeholder: '10', hint: 'By default 100.' };
+const MIN: Field = { name: 'min', label: 'Minimum replicas', placeholder: '0', hint: 'By default 0.' };
+const MAX: Field = { name: 'max', label: 'Maximum replicas', placeholder: '10', hint: 'By default 100.' };
 const POLLING: Field = {
-  ...{ name: 'polling', label: 'pollingInterval, seconds', placeholder: '30', hint: 'By default 30.' },
+  ...{ name: 'polling', label: 'Polling interval, seconds', placeholder: '30' },
+  hint: 'How often the source of the trigger is queried. By default 30.',
 };
 const COOLDOWN: Field = {
-  ...{ name: 'cooldown', label: 'cooldownPeriod, seconds', placeholder: '300' },
+  ...{ name: 'cooldown', label: 'Cooldown period, seconds', placeholder: '300' },
   hint: 'Time without an active trigger until the target is scaled to 0. By default 300.',
 };
 const AUTHENTICATION: Field = {
-  ...{ name: 'authentication', label: 'TriggerAuthentication', placeholder: 'queue-login' },
-  hint: 'The object with the credentials of the source. Do not enter credentials in this form.',
+  ...{ name: 'authentication', label: 'Credentials', placeholder: 'queue-login' },
+  hint: 'Name of the TriggerAuthentication with the credentials of the source. Do not enter credentials in this form.',
 };
 /** Of the parameters of the trigger: `p.queueName`. */
 const PREFIX = 'p.';
@@ -40,7 +40,7 @@ export interface ComposeSource {
  */
 export async function composeScaledObject(
   query: URLSearchParams,
-  { turn }: ComposerWork,
+  work: ComposerWork,
   { types, validation }: ComposeSource,
 ): Promise<Composition> {
   const values = new FormValues(query);
@@ -57,6 +57,8 @@ export async function composeScaledObject(
   const authentication = values.text(AUTHENTICATION);
   checkParameters(trigger, given, { values, hasAuthentication: authentication !== '' });
   const [min, max, polling, cooldown] = [MIN, MAX, POLLING, COOLDOWN].map((field) => values.whole(field));
+  if (min !== undefined && max !== undefined && min > max)
+    values.report(MIN.name, 'must be at most the maximum');
   const { apiVersion, kind, name } = target;
   const manifest = {
     apiVersion: API_VERSION,
@@ -77,7 +79,8 @@ export async function composeScaledObject(
       ],
     },
   };
-  await turn();
+  await warnOfTarget(values, { ...target, namespace: metadata.namespace }, work);
+  await work.turn();
   const warnings = values.hasProblems ? [] : await review(manifest, { values, validation });
   const isValid = !values.hasProblems;
   const all = [...OBJECT_FIELDS, MIN, MAX, POLLING, COOLDOWN, typeField, AUTHENTICATION, ...fields];
@@ -126,16 +129,9 @@ function checkParameters(
   );
   const mask = Object.fromEntries(elsewhere.map(([name]) => [name, true]));
   const schema: z.ZodObject = parameters.omit(mask as never);
-  try {
-    parametersOf(schema, { metadata: given, authentication: {}, environment: {} });
-  } catch (error) {
-    const message = describeError(error);
-    const [, name = ''] = /param(?:eter)? "([^"]+)"/.exec(message) ?? [];
-    if (Object.hasOwn(parameters.shape, name)) values.report(`${PREFIX}${name}`, message);
-    else values.reportGeneral(message);
-  }
+  for (const { name, problem } of problemsOf(schema, given)) values.report(`${PREFIX}${name}`, problem);
   const unmatched = takesAnyKey ? [] : unmatchedKeys(parameters, given);
-  for (const name of unmatched) values.report(`${PREFIX}${name}`, 'is no parameter of this trigger');
+  for (const name of unmatched) values.report(`${PREFIX}${name}`, 'is not a parameter of this trigger');
 }
 
 /** Checks the object as the webhook does. @returns its warnings */

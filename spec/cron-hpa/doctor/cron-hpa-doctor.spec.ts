@@ -195,7 +195,7 @@ describe('cronHpaDoctor', () => {
       ...['cronhpa-target-missing', 'cronhpa-target-kind-unknown', 'cronhpa-target-not-scalable'],
     ]);
     expect(findings.filter(({ status }) => status === 'failed').map(({ seen }) => seen)).to.deep.equal([
-      'Deployment "gone" not found',
+      'deployments.apps "gone" not found in namespace default',
       'Cannot scale shop.example/v1 Till default/one: the API server does not serve its kind',
       'Cannot scale v1 ConfigMap default/one: configmaps have no scale subresource',
     ]);
@@ -247,7 +247,11 @@ describe('cronHpaDoctor', () => {
     expect(reported).to.include.deep.members([
       ['cronhpa default/by-hpa', 'scales Deployment "web", spec.replicas 2', false],
       ['cronhpa default/by-hpa', 'no conflict with another scaler', false],
-      ['cronhpa default/by-gone', 'Deployment "gone" not found', 'cronhpa-target-missing'],
+      [
+        'cronhpa default/by-gone',
+        'deployments.apps "gone" not found in namespace default',
+        'cronhpa-target-missing',
+      ],
       [
         ...['cronhpa default/by-none', 'no HorizontalPodAutoscaler scales HorizontalPodAutoscaler "none"'],
         'cronhpa-hpa-missing',

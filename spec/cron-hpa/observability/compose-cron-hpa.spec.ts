@@ -7,7 +7,10 @@ import { cronHpa } from '#spec/support/cron-hpas.ts';
 const NOW_MS = Date.parse('2026-07-15T07:00:00Z');
 
 function compose(query: string, others: readonly CronHpa[] = []) {
-  const work = { signal: new AbortController().signal, nowMs: NOW_MS, turn: async () => {} };
+  const work = {
+    ...{ signal: new AbortController().signal, nowMs: NOW_MS, turn: async () => {} },
+    checkTarget: async () => undefined,
+  };
   return composeCronHpa(new URLSearchParams(query), work, {
     values: () => others,
     find: () => undefined,

@@ -179,7 +179,10 @@ describe('hpaDoctor', () => {
       'seen',
       'FailedGetResourceMetric: no metrics returned',
     );
-    expect(foundOf(findings, 'gone')[0]).to.have.property('seen', 'Deployment "gone" not found');
+    expect(foundOf(findings, 'gone')[0]).to.have.property(
+      'seen',
+      'deployments.apps "gone" not found in namespace default',
+    );
     expect(foundOf(findings, 'settings')[0]).to.have.property('seen').that.contains('no scale subresource');
     expect(foundOf(findings, 'strange')[0])
       .to.have.property('seen')
@@ -268,7 +271,7 @@ describe('hpaDoctor', () => {
         'hpa-targets: Targets of HorizontalPodAutoscalers',
         'failed hpa default/bare: missing request for cpu in container main of Pod bare-… [hpa-request-missing]',
         'ok hpa default/elsewhere: scales Deployment "elsewhere", spec.replicas 2',
-        'failed hpa default/gone: Deployment "gone" not found [hpa-target-missing]',
+        'failed hpa default/gone: deployments.apps "gone" not found in namespace default [hpa-target-missing]',
         'failed hpa default/mute: FailedGetResourceMetric: no metrics returned [hpa-cannot-decide]',
         'ok hpa default/odd: scales Deployment "odd", spec.replicas 2',
         'note hpa default/off: ScalingDisabled: it has no replicas',

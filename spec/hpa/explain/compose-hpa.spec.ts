@@ -11,6 +11,7 @@ function workOf(turns: { count: number } = { count: 0 }) {
     turn: async () => {
       turns.count++;
     },
+    checkTarget: async (): Promise<string | undefined> => undefined,
   };
 }
 
@@ -50,6 +51,28 @@ describe('composeHpa', () => {
       ]);
       expect(manifest).to.equal(undefined);
     }
+  });
+
+  it('warns beside the name of the target if it cannot be scaled, and makes YAML anyway', async () => {
+    const checked: object[] = [];
+    const work = {
+      ...workOf(),
+      async checkTarget(target: object) {
+        checked.push(target);
+        return 'deployments.apps "web" not found in namespace shop';
+      },
+    };
+    const composed = async (query: string) => composeHpa(new URLSearchParams(query), work, hpasOf());
+    const { fields, manifest } = await composed(`namespace=shop&${VALID}`);
+    expect(fields.toString()).to.include(
+      'id="p-target" class="warning">deployments.apps &quot;web&quot; not found in namespace shop<',
+    );
+    expect(manifest).not.to.equal(undefined);
+    const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', namespace: 'shop' };
+    expect(checked).to.deep.equal([target]);
+    await composed('namespace=Shop&name=web'); // no namespace, so no request
+    await composed('');
+    expect(checked).to.have.lengthOf(1);
   });
 
   it('accepts HPAs of other targets, kinds, groups and namespaces', async () => {
@@ -169,7 +192,7 @@ describe('composeHpa', () => {
     await composeHpa(new URLSearchParams('name=web&max=100&cpu=60'), workOf(turns), hpasOf());
     expect(turns.count).to.be.greaterThan(50);
     expect(String((await compose('name=web&max=101&cpu=60')).preview)).to.include(
-      'The chart requires maxReplicas from 1 to 100',
+      'The chart requires at most 100 replicas, and at least 1',
     );
     expect(String((await compose('name=web&min=0&max=5&cpu=60')).preview)).to.include('The chart requires');
   });

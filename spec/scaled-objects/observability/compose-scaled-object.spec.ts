@@ -35,7 +35,10 @@ describe('composeScaledObject', () => {
   const compose = (query: string, more: Partial<ComposeSource['validation']> = {}) =>
     composeScaledObject(
       new URLSearchParams(query),
-      { signal: new AbortController().signal, nowMs: 0, turn: async () => {} },
+      {
+        ...{ signal: new AbortController().signal, nowMs: 0, turn: async () => {} },
+        checkTarget: async () => undefined,
+      },
       { ...source, validation: { ...source.validation, ...more } },
     );
   const problemsOf = async (query: string, more: Partial<ComposeSource['validation']> = {}) => {
@@ -102,21 +105,33 @@ describe('composeScaledObject', () => {
     }
   });
 
-  it('reports parameters as reconciling does, but for those that an authentication may have', async () => {
-    expect(await problemsOf('name=web&trigger=cron')).to.deep.equal([
-      'p.timezone: missing required parameter &quot;timezone&quot; in [triggerMetadata]',
-    ]);
+  it('reports each parameter that reconciling refuses, but for those that an authentication may have', async () => {
+    expect(await problemsOf('name=web&trigger=cron')).to.have.members(
+      ['timezone', 'start', 'end', 'desiredReplicas'].map((name) => `p.${name}: is missing`),
+    );
     expect(await problemsOf(`name=web&${WINDOW}x`)).to.deep.equal([
-      'p.desiredReplicas: unable to set param &quot;desiredReplicas&quot; value &quot;3x&quot;: not a whole number',
+      'p.desiredReplicas: is not a whole number',
     ]);
-    expect(await problemsOf(`name=web&${QUEUE.replace('&authentication=login', '')}`)).to.have.lengthOf(1);
-    const secret = await problemsOf('name=web&trigger=rabbitmq&p.queueName=q&authentication=login&p.value=a');
-    expect(secret.join()).to.match(/^p\.value: unable to set param/);
+    expect(await problemsOf(`name=web&${QUEUE.replace('&authentication=login', '')}`)).to.deep.equal([
+      'p.host: is missing',
+    ]);
+    const wrong = 'p.queueName=q&authentication=login&p.value=a&p.protocol=smtp';
+    expect(await problemsOf(`name=web&trigger=rabbitmq&${wrong}`)).to.have.members([
+      'p.protocol: must be one of auto, amqp, http',
+      'p.value: is not a number',
+    ]);
+  });
+
+  it('refuses a minimum above the maximum, beside its field', async () => {
+    expect(await problemsOf(`name=web&min=4&max=3&${WINDOW}`)).to.deep.equal([
+      'min: must be at most the maximum',
+    ]);
+    expect((await compose(`name=web&min=3&max=3&${WINDOW}`)).manifest).not.to.equal(undefined);
   });
 
   it('refuses what the webhook refuses, with its message', async () => {
-    expect(await problemsOf(`name=web&min=9&max=3&${WINDOW}`)).to.deep.equal([
-      'MinReplicaCount=9 must be less than MaxReplicaCount=3',
+    expect(await problemsOf(`name=web&min=101&${WINDOW}`)).to.deep.equal([
+      'MinReplicaCount=101 must be less than MaxReplicaCount=100',
     ]);
     const other = compileScaledObject({
       metadata: { namespace: 'default', name: 'older', uid: '1', creationTimestamp: '2026-01-01T00:00:00Z' },

@@ -35,10 +35,31 @@ export function parametersOf<T extends z.ZodObject>(schema: T, sources: Paramete
   const name = String(issue?.path[0] ?? '');
   const { value = '', place = 'metadata' } = found.get(name) ?? {};
   const shown = place === 'metadata' ? value.slice(0, SHOWN_LENGTH) : '…';
-  const words =
-    issue && 'params' in issue ? (issue.params as { words?: readonly string[] })?.words : undefined;
+  const words = issue && wordsOf(issue);
   if (words) throw new Error(`parameter "${name}" value "${shown}" must be one of [${words.join(' ')}]`);
   throw new Error(`unable to set param "${name}" value "${shown}": ${issue?.message ?? 'invalid value'}`);
+}
+
+/** All problems of a trigger's metadata, in plain words, for forms. */
+export function problemsOf(
+  schema: z.ZodObject,
+  metadata: Readonly<Record<string, string>>,
+): readonly { readonly name: string; readonly problem: string }[] {
+  const { error } = schema.safeParse(metadata);
+  return (error?.issues ?? []).map((issue) => {
+    const name = String(issue.path[0] ?? '');
+    return { name, problem: Object.hasOwn(metadata, name) ? describeIssue(issue) : 'is missing' };
+  });
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const words = wordsOf(issue);
+  return words ? `must be one of ${words.join(', ')}` : `is ${issue.message}`;
+}
+
+/** The words of {@link oneOf}; `undefined` for an issue of another type. */
+function wordsOf(issue: z.core.$ZodIssue): readonly string[] | undefined {
+  return 'params' in issue ? (issue.params as { words?: readonly string[] })?.words : undefined;
 }
 
 function findParameter(
