@@ -18,7 +18,15 @@ import {
   type ViewOptions,
 } from './representation.ts';
 import { serveReview } from './reviews.ts';
-import { ApiError, badRequest, conflict, methodNotAllowed, noSuchPath, notFound } from './status.ts';
+import {
+  type ApiError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  methodNotAllowed,
+  noSuchPath,
+  notFound,
+} from './status.ts';
 import { serveWatch } from './watch.ts';
 import { createObject } from './writes/create-object.ts';
 import { deleteNamed, deleteSelected } from './writes/delete-object.ts';
@@ -181,10 +189,8 @@ export function apiErrorOf(error: StoreError, { target }: ApiRequest): ApiError 
       return notFound(target, name);
     case 'Conflict':
       return conflict(target, name, error.message);
-    case 'AlreadyExists': {
-      const details = { name, ...(target.group ? { group: target.group } : {}), kind: target.resource };
-      return new ApiError(409, 'AlreadyExists', error.message, details);
-    }
+    case 'AlreadyExists':
+      return alreadyExists(target, name);
   }
 }
 

@@ -61,11 +61,12 @@ export function badRequest(message: string): ApiError {
 
 /** 404 of an object of a served resource. */
 export function notFound(resource: GroupResource, name: string): ApiError {
-  return new ApiError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, {
-    name,
-    ...(resource.group ? { group: resource.group } : {}),
-    kind: resource.resource,
-  });
+  return new ApiError(
+    404,
+    'NotFound',
+    `${qualified(resource)} "${name}" not found`,
+    detailsOf(resource, name),
+  );
 }
 
 /** 404 of an unknown path. */
@@ -111,6 +112,17 @@ export function conflict(resource: GroupResource, name: string, why: string): Ap
     409,
     'Conflict',
     `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
-    { name, ...(resource.group ? { group: resource.group } : {}), kind: resource.resource },
+    detailsOf(resource, name),
   );
+}
+
+/** 409 of a name that is taken. */
+export function alreadyExists(resource: GroupResource, name: string): ApiError {
+  const message = `${qualified(resource)} "${name}" already exists`;
+  return new ApiError(409, 'AlreadyExists', message, detailsOf(resource, name));
+}
+
+/** The details of a Status about one object. */
+export function detailsOf({ group, resource }: GroupResource, name: string): StatusDetails {
+  return { name, ...(group ? { group } : {}), kind: resource };
 }

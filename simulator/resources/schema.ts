@@ -1,13 +1,12 @@
 type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
 /**
- * An OpenAPI v3 schema as in CustomResourceDefinitions (`JSONSchemaProps`), which describes built-in types, too. CEL
- * rules (`x-kubernetes-validations`) are accepted and not evaluated, as before Kubernetes 1.25.
+ * An OpenAPI v3 schema as in CustomResourceDefinitions (`JSONSchemaProps`), which describes built-in types, too. Other
+ * keywords than these, such as `oneOf` and CEL rules, are accepted and not evaluated: no definition here has them.
  */
 export interface Schema {
   readonly type?: SchemaType;
   readonly description?: string;
-  readonly title?: string;
   readonly format?: string;
   readonly default?: unknown;
   readonly enum?: readonly unknown[];
@@ -18,24 +17,14 @@ export interface Schema {
   readonly items?: Schema;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly exclusiveMinimum?: boolean;
-  readonly exclusiveMaximum?: boolean;
-  readonly multipleOf?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly not?: Schema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-int-or-string'?: boolean;
-  readonly 'x-kubernetes-embedded-resource'?: boolean;
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
@@ -145,22 +134,15 @@ function pruned(value: unknown, schema: Schema, state: PruneState): unknown {
 function prunedFields(value: Readonly<Record<string, unknown>>, schema: Schema, state: PruneState): unknown {
   const preservesUnknown =
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;
-  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
   const remaining: Record<string, unknown> = {};
   let isChanged = false;
   for (const [field, old] of Object.entries(value)) {
     const path = state.path === '' ? field : `${state.path}.${field}`;
-    const own = isEmbedded ? embeddedField(field) : undefined;
-    const fieldSchema = own ?? schemaOfField(schema, field);
+    const fieldSchema = schemaOfField(schema, field);
     if (fieldSchema) remaining[field] = pruned(old, fieldSchema, { ...state, path });
     else if (preservesUnknown) remaining[field] = old;
     else state.unknownFields.push(path);
     if (remaining[field] !== old) isChanged = true;
   }
   return isChanged ? remaining : value;
-}
-
-function embeddedField(field: string): Schema | undefined {
-  if (field === 'metadata') return OBJECT_META;
-  return field === 'kind' || field === 'apiVersion' ? { type: 'string' } : undefined;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatTimestamp, type KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { qualified, type ResourceType } from '../../resources/resource-type.ts';
-import { ApiError } from '../status.ts';
+import type { ResourceType } from '../../resources/resource-type.ts';
+import { ApiError, alreadyExists } from '../status.ts';
 import { conformObject } from './conform-object.ts';
 import {
   compare,
@@ -73,12 +73,4 @@ function ownershipOfAll(
 ): readonly ManagedFieldsEntry[] {
   const { status: _status, ...owned } = object;
   return trackUpdate([], manager, compare({}, type.hasStatus ? owned : object, type.schema));
-}
-
-function alreadyExists(type: ResourceType, name: string): ApiError {
-  return new ApiError(409, 'AlreadyExists', `${qualified(type)} "${name}" already exists`, {
-    name,
-    ...(type.group ? { group: type.group } : {}),
-    kind: type.resource,
-  });
 }

@@ -4,12 +4,11 @@ import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { unsupportedValue } from '../../resources/validate.ts';
 import { readBody } from '../api-request.ts';
 import { listOptions, listPage } from '../list.ts';
-import { badRequest, conflict, invalidObject, notFound, type Status } from '../status.ts';
+import { badRequest, conflict, detailsOf, invalidObject, notFound, type Status } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
 const optionsSchema = z.looseObject({
   propagationPolicy: z.string().nullish(),
-  orphanDependents: z.boolean().nullish(),
   preconditions: z
     .looseObject({ uid: z.string().nullish(), resourceVersion: z.string().nullish() })
     .nullish(),
@@ -88,11 +87,8 @@ async function deleteOptions({ request, options }: ObjectWrite): Promise<DeleteO
   const body = (await readBody(request)).toString();
   const parsed = optionsSchema.safeParse(body.trim() === '' ? {} : parseJson(body));
   if (!parsed.success) throw badRequest('the DeleteOptions provided are unrecognized');
-  const { propagationPolicy, orphanDependents, preconditions, dryRun } = parsed.data;
-  const requested =
-    propagationPolicy ||
-    request.query.get('propagationPolicy') ||
-    (orphanDependents ? 'Orphan' : 'Background');
+  const { propagationPolicy, preconditions, dryRun } = parsed.data;
+  const requested = propagationPolicy || request.query.get('propagationPolicy') || 'Background';
   if (!isPropagationPolicy(requested))
     throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
       unsupportedValue('propagationPolicy', requested, ['Foreground', 'Background']),
@@ -123,11 +119,6 @@ function success({ metadata }: KubernetesObject, { type }: ObjectWrite): Status 
     apiVersion: 'v1',
     metadata: {},
     status: 'Success',
-    details: {
-      name: metadata.name,
-      ...(type.group ? { group: type.group } : {}),
-      kind: type.resource,
-      uid: metadata.uid,
-    },
+    details: { ...detailsOf(type, metadata.name), uid: metadata.uid },
   };
 }

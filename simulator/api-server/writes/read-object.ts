@@ -1,11 +1,11 @@
 import { parse as parseYaml } from 'yaml';
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { generatedName } from '../../random.ts';
-import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
+import { groupVersion, qualified, type ResourceType } from '../../resources/resource-type.ts';
 import { isRecord } from '../../resources/schema.ts';
 import { invalidValue, requiredValue } from '../../resources/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
-import { ApiError, badRequest, invalidObject } from '../status.ts';
+import { ApiError, badRequest, detailsOf, invalidObject, notFound } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
 /** The media type of a body, without its parameters. */
@@ -131,21 +131,15 @@ export function requireNamespace(
   const { namespace, name } = metadata;
   if (namespace === undefined) return;
   const found = context.store.get('namespaces', undefined, namespace);
-  if (!found)
-    throw new ApiError(404, 'NotFound', `namespaces "${namespace}" not found`, {
-      name: namespace,
-      kind: 'namespaces',
-    });
+  if (!found) throw notFound({ group: '', resource: 'namespaces' }, namespace);
   if (fieldAt(found, 'status', 'phase') !== 'Terminating') return;
-  const what = `${target.group ? `${target.resource}.${target.group}` : target.resource} "${name}"`;
+  const what = `${qualified(target)} "${name}"`;
   throw new ApiError(
     403,
     'Forbidden',
     `${what} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
     {
-      name,
-      ...(type.group ? { group: type.group } : {}),
-      kind: type.resource,
+      ...detailsOf(type, name),
       causes: [
         {
           reason: 'NamespaceTerminating',
