@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingHttpHeaders as Http1Headers } from 'node:http';
 import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
-import { Agent, request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { UserInfo } from '../access/authenticator.ts';
@@ -29,93 +27,50 @@ type BackendTls = Pick<ConnectionOptions, 'cert' | 'key' | 'ca' | 'servername' |
   readonly port: number;
 };
 
-/**
- * Connections to one aggregated server, pooled as Go's transport does: one for everything when the server speaks
- * HTTP/2, else one for each request in flight.
- */
+/** The HTTP/2 connection to one aggregated server, shared by all requests, as Go's transport does. */
 export class BackendConnection {
   readonly #tls: BackendTls;
-  readonly #agent: Agent;
   readonly #closed = new AbortController();
   #session: ClientHttp2Session | undefined;
-  #connecting: Promise<ClientHttp2Session | undefined> | undefined;
-  #speaksHttp2: boolean | undefined;
+  #connecting: Promise<ClientHttp2Session> | undefined;
 
   constructor(tls: BackendTls) {
     this.#tls = tls;
-    this.#agent = new Agent({ keepAlive: true, ...tls });
   }
 
-  /** @throws the network error when the server is unreachable, or the signal's reason */
+  /** @throws the network error when the server is unreachable or speaks no HTTP/2, or the signal's reason */
   async request(request: BackendRequest): Promise<BackendResponse> {
     request.signal.throwIfAborted();
-    const session = await this.#http2();
-    return session ? requestOverHttp2(session, request, this.#tls) : this.#requestOverHttp1(request);
+    return sendRequest(await this.#connected(), request, this.#tls);
   }
 
-  /** Closes all connections, those in use too. */
+  /** Closes it, even if it is in use. */
   close(): void {
     this.#closed.abort();
     this.#session?.destroy();
-    this.#agent.destroy();
   }
 
-  /** @returns `undefined` when the server speaks HTTP/1.1 alone */
-  async #http2(): Promise<ClientHttp2Session | undefined> {
+  async #connected(): Promise<ClientHttp2Session> {
     if (this.#session && !this.#session.closed && !this.#session.destroyed) return this.#session;
-    if (this.#speaksHttp2 === false) return undefined;
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
     });
     return this.#connecting;
   }
 
-  async #connect(): Promise<ClientHttp2Session | undefined> {
+  async #connect(): Promise<ClientHttp2Session> {
     const socket = await dial(this.#tls, this.#closed.signal);
-    this.#speaksHttp2 = socket.alpnProtocol === 'h2';
-    if (!this.#speaksHttp2) {
-      socket.destroy();
-      return undefined;
-    }
     const session = connectHttp2(`https://${this.#tls.host}:${this.#tls.port}`, {
       createConnection: () => socket,
     });
     session.on('error', () => {}); // requests under way fail by themselves
-    session.once('close', () => {
-      // The next server at this address may speak another protocol.
-      this.#speaksHttp2 = undefined;
-    });
     this.#session = session;
     return session;
-  }
-
-  async #requestOverHttp1({ method, path, headers, body, signal }: BackendRequest): Promise<BackendResponse> {
-    const { host, port } = this.#tls;
-    return new Promise((resolve, reject) => {
-      const request = requestHttps({
-        agent: this.#agent,
-        host,
-        port,
-        method,
-        path,
-        signal,
-        headers: { Host: `${host}:${port}`, ...(headers as Record<string, string | string[]>) },
-      });
-      request.once('error', (error) => {
-        this.#speaksHttp2 = undefined;
-        reject(error);
-      });
-      request.once('response', (response) =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
-      );
-      if (body) body.pipe(request);
-      else request.end();
-    });
   }
 }
 
 async function dial(tls: BackendTls, signal: AbortSignal): Promise<TLSSocket> {
-  const socket = connectTls({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] });
+  const socket = connectTls({ ...tls, ALPNProtocols: ['h2'] });
   try {
     await once(socket, 'secureConnect', { signal });
     return socket;
@@ -125,7 +80,7 @@ async function dial(tls: BackendTls, signal: AbortSignal): Promise<TLSSocket> {
   }
 }
 
-function requestOverHttp2(
+function sendRequest(
   session: ClientHttp2Session,
   { method, path, headers, body, signal }: BackendRequest,
   { host, port }: BackendTls,
@@ -181,7 +136,7 @@ export function forwardedHeaders(
 }
 
 /** The headers of an aggregated server's response that the caller receives, beside those of the API server. */
-export function* returnedHeaders(headers: Http1Headers): Generator<[string, string | string[]]> {
+export function* returnedHeaders(headers: IncomingHttpHeaders): Generator<[string, string | string[]]> {
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || /^(:.*|connection|keep-alive|transfer-encoding|upgrade)$/.test(name)) continue;
     yield [name, value];

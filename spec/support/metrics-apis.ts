@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:https';
+import { createSecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
 import type { SimulatedCluster } from '#simulator/simulated-cluster.ts';
@@ -26,8 +26,8 @@ export async function startMetricsApis(cluster: SimulatedCluster): Promise<Metri
     subject: { commonName: 'metrics' },
     usages: ['serverAuth'],
   });
-  const server = createServer({ cert, key }, (request, response) => {
-    const path = request.url ?? '';
+  const server = createSecureServer({ cert, key }, (request, response) => {
+    const path = request.url;
     const [withoutQuery = ''] = path.split('?');
     const [, , group, version, ...rest] = withoutQuery.split('/');
     if (rest.length > 0) asked.push(path);
@@ -38,6 +38,8 @@ export async function startMetricsApis(cluster: SimulatedCluster): Promise<Metri
     response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body ?? { kind: 'Status', reason: 'NotFound', message: 'no such metric' }));
   }).listen(0, '127.0.0.1');
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => sessions.add(session));
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   for (const [group, version] of GROUPS) {
@@ -48,7 +50,7 @@ export async function startMetricsApis(cluster: SimulatedCluster): Promise<Metri
     responses,
     asked,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
+      for (const session of sessions) session.destroy();
       server.close();
       await once(server, 'close');
     },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:https';
+import { createSecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
@@ -153,19 +153,22 @@ export class ScaledCluster implements AsyncDisposable {
       subject: { commonName: 'metrics' },
       usages: ['serverAuth'],
     });
-    const server = createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, response) => {
-      const [, , group, version, , namespace] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
+    const server = createSecureServer({ cert, key }, (request, response) => {
+      const [, , group, version, , namespace] = request.url.split('?', 1)[0]?.split('/') ?? [];
       response.writeHead(200, { 'content-type': 'application/json' });
       if (namespace === undefined) {
         const groupVersion = `${group}/${version}`;
-        return response.end(JSON.stringify({ kind: 'APIResourceList', groupVersion, resources: [] }));
+        response.end(JSON.stringify({ kind: 'APIResourceList', groupVersion, resources: [] }));
+        return;
       }
       this.#counts.usageLists++;
-      return response.end(JSON.stringify({ kind: 'PodMetricsList', items: this.#usageOf(namespace) }));
+      response.end(JSON.stringify({ kind: 'PodMetricsList', items: this.#usageOf(namespace) }));
     }).listen(0, '127.0.0.1');
+    const sessions = new Set<ServerHttp2Session>();
+    server.on('session', (session) => sessions.add(session));
     await once(server, 'listening');
     this.#stack.defer(() => {
-      server.closeAllConnections();
+      for (const session of sessions) session.destroy();
       server.close();
     });
     this.#cluster.registerMetricsServer({

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
-import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -23,92 +22,84 @@ describe('Aggregator', () => {
   });
   afterEach(() => cluster[Symbol.asyncDispose]());
 
-  for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
-    describe(`in front of a server of ${protocol}`, () => {
-      it('forwards the user and the origin of a request', async () => {
-        await using backend = await startBackend(protocol);
-        register(backend);
-        const bob = ClusterClient.asUser(cluster, 'bob', ['dev', 'ops']);
-        cluster.rbac.grant({
-          name: 'bob',
-          role: 'metrics',
-          users: ['bob'],
-          rules: [{ verbs: ['*'], apiGroups: ['metrics.k8s.io'], resources: ['*'] }],
-        });
-        const response = await bob.request('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db', {
-          headers: { Accept: 'application/json', 'X-Remote-User': 'root', 'User-Agent': 'spec' },
-        });
-        expect(response.status).to.equal(200);
-        const { headers, url, peer } = JSON.parse(response.body);
-        expect(url).to.equal('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db');
-        expect(peer).to.equal('front-proxy-client');
-        expect(headers['x-remote-user']).to.deep.equal(['bob']);
-        expect(headers['x-remote-group']).to.deep.equal(['dev', 'ops', 'system:authenticated']);
-        expect(headers['x-remote-extra-authentication.kubernetes.io%2fcredential-id'][0]).to.match(
-          /^X509SHA256=[0-9a-f]{64}$/,
-        );
-        expect(headers).to.deep.include({
-          accept: ['application/json'],
-          'user-agent': ['spec'],
-          'audit-id': [response.headers['audit-id']],
-          'x-forwarded-for': ['127.0.0.1'],
-          'x-forwarded-host': [`127.0.0.1:${backend.port}`],
-          'x-forwarded-proto': ['https'],
-          'x-forwarded-uri': ['/apis/metrics.k8s.io/v1beta1/nodes'],
-        });
-      });
-
-      it('passes status, headers and body through', async () => {
-        await using backend = await startBackend(protocol, (_request, response) => {
-          response.writeHead(418, { 'Content-Type': 'text/tea', 'X-Pot': 'yes' });
-          response.end('short and stout');
-        });
-        register(backend);
-        const { status, headers, body } = await client.request('/apis/metrics.k8s.io/v1beta1/pods');
-        expect([status, headers['content-type'], headers['x-pot'], body]).to.deep.equal([
-          418,
-          'text/tea',
-          'yes',
-          'short and stout',
-        ]);
-      });
-
-      it('streams, and closes the request when the caller disconnects', async () => {
-        let hasLeft = false;
-        let feed: ServerResponse | undefined;
-        await using backend = await startBackend(protocol, (request, response) => {
-          if (!request.url?.includes('watch')) return void response.end('{}');
-          feed = response;
-          response.on('close', () => {
-            hasLeft = true;
-          });
-          response.writeHead(200, { 'Content-Type': 'application/json' });
-          response.write('{"type":"ADDED"}\n');
-        });
-        register(backend);
-        const reader = new WatchReader(await client.open('/apis/metrics.k8s.io/v1beta1/pods?watch=true'));
-        expect((await reader.take(1))[0]?.type).to.equal('ADDED');
-        feed?.write('{"type":"MODIFIED"}\n');
-        expect((await reader.take(1))[0]?.type).to.equal('MODIFIED');
-        reader[Symbol.dispose]();
-        await until(clock, () => hasLeft);
-      });
-
-      it('reaches a server that was replaced', async () => {
-        const first = await startBackend(protocol);
-        register(first);
-        expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
-        await first[Symbol.asyncDispose]();
-        expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(503);
-        await using _second = await startBackend(
-          protocol === 'HTTP/2' ? 'HTTP/1.1' : 'HTTP/2',
-          undefined,
-          first.port,
-        );
-        expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
-      });
+  it('forwards the user and the origin of a request', async () => {
+    await using backend = await startBackend();
+    register(backend);
+    const bob = ClusterClient.asUser(cluster, 'bob', ['dev', 'ops']);
+    cluster.rbac.grant({
+      name: 'bob',
+      role: 'metrics',
+      users: ['bob'],
+      rules: [{ verbs: ['*'], apiGroups: ['metrics.k8s.io'], resources: ['*'] }],
     });
-  }
+    const response = await bob.request('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db', {
+      headers: { Accept: 'application/json', 'X-Remote-User': 'root', 'User-Agent': 'spec' },
+    });
+    expect(response.status).to.equal(200);
+    const { headers, url, peer } = JSON.parse(response.body);
+    expect(url).to.equal('/apis/metrics.k8s.io/v1beta1/nodes?labelSelector=a%3Db');
+    expect(peer).to.equal('front-proxy-client');
+    expect(headers['x-remote-user']).to.deep.equal(['bob']);
+    expect(headers['x-remote-group']).to.deep.equal(['dev', 'ops', 'system:authenticated']);
+    expect(headers['x-remote-extra-authentication.kubernetes.io%2fcredential-id'][0]).to.match(
+      /^X509SHA256=[0-9a-f]{64}$/,
+    );
+    expect(headers).to.deep.include({
+      accept: ['application/json'],
+      'user-agent': ['spec'],
+      'audit-id': [response.headers['audit-id']],
+      'x-forwarded-for': ['127.0.0.1'],
+      'x-forwarded-host': [`127.0.0.1:${backend.port}`],
+      'x-forwarded-proto': ['https'],
+      'x-forwarded-uri': ['/apis/metrics.k8s.io/v1beta1/nodes'],
+    });
+  });
+
+  it('passes status, headers and body through', async () => {
+    await using backend = await startBackend((_request, response) => {
+      response.writeHead(418, { 'Content-Type': 'text/tea', 'X-Pot': 'yes' });
+      response.end('short and stout');
+    });
+    register(backend);
+    const { status, headers, body } = await client.request('/apis/metrics.k8s.io/v1beta1/pods');
+    expect([status, headers['content-type'], headers['x-pot'], body]).to.deep.equal([
+      418,
+      'text/tea',
+      'yes',
+      'short and stout',
+    ]);
+  });
+
+  it('streams, and closes the request when the caller disconnects', async () => {
+    let hasLeft = false;
+    let feed: ServerResponse | undefined;
+    await using backend = await startBackend((request, response) => {
+      if (!request.url?.includes('watch')) return void response.end('{}');
+      feed = response;
+      response.on('close', () => {
+        hasLeft = true;
+      });
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"type":"ADDED"}\n');
+    });
+    register(backend);
+    const reader = new WatchReader(await client.open('/apis/metrics.k8s.io/v1beta1/pods?watch=true'));
+    expect((await reader.take(1))[0]?.type).to.equal('ADDED');
+    feed?.write('{"type":"MODIFIED"}\n');
+    expect((await reader.take(1))[0]?.type).to.equal('MODIFIED');
+    reader[Symbol.dispose]();
+    await until(clock, () => hasLeft);
+  });
+
+  it('reaches a server that was replaced', async () => {
+    const first = await startBackend();
+    register(first);
+    expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
+    await first[Symbol.asyncDispose]();
+    expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(503);
+    await using _second = await startBackend(echo, first.port);
+    expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(200);
+  });
 
   it("responds with 503 and Go's message while no server listens", async () => {
     cluster.registerMetricsServer({ host: '127.0.0.1', port: 1 });
@@ -121,7 +112,7 @@ describe('Aggregator', () => {
   });
 
   it('verifies the server by the CA that is registered, and its service name', async () => {
-    await using backend = await startBackend('HTTP/1.1');
+    await using backend = await startBackend();
     const other = new CertificateAuthority('other').certificatePem;
     cluster.registerMetricsServer({ host: '127.0.0.1', port: backend.port, caPem: other });
     expect((await client.request('/apis/metrics.k8s.io/v1beta1/nodes')).status).to.equal(503);
@@ -130,7 +121,7 @@ describe('Aggregator', () => {
   });
 
   it('forwards no request without permission', async () => {
-    await using backend = await startBackend('HTTP/1.1');
+    await using backend = await startBackend();
     register(backend);
     const { status, body } = await ClusterClient.asUser(cluster, 'eve').request(
       '/apis/metrics.k8s.io/v1beta1/nodes',
@@ -156,13 +147,13 @@ describe('Aggregator', () => {
     expect(condition()?.message).to.equal(
       'failing or missing response from https://127.0.0.1:1/apis/metrics.k8s.io/v1beta1: dial tcp 127.0.0.1:1: connect: connection refused',
     );
-    await using backend = await startBackend('HTTP/1.1');
+    await using backend = await startBackend();
     register(backend);
     await until(clock, () => condition()?.status === 'True');
   });
 
   it('probes a server until it is available', async () => {
-    const placeholder = await startBackend('HTTP/1.1');
+    const placeholder = await startBackend();
     const { port } = placeholder;
     await placeholder[Symbol.asyncDispose]();
     cluster.registerMetricsServer({ host: '127.0.0.1', port });
@@ -171,14 +162,14 @@ describe('Aggregator', () => {
         cluster.store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io')?.status,
       );
     await until(clock, () => statusOf().includes('"False"'));
-    await using _backend = await startBackend('HTTP/1.1', undefined, port);
+    await using _backend = await startBackend(echo, port);
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(1000);
     await until(clock, () => statusOf().includes('"True"'));
   });
 
   it("includes the server's resources in discovery", async () => {
-    await using backend = await startBackend('HTTP/1.1', (_request, response) => {
+    await using backend = await startBackend((_request, response) => {
       const resources = [{ name: 'nodes', namespaced: false, kind: 'NodeMetrics', verbs: ['get'] }];
       response.end(JSON.stringify({ kind: 'APIResourceList', resources }));
     });
@@ -194,7 +185,6 @@ describe('Aggregator', () => {
 
   /** An aggregated server that by default responds with the request that it received. */
   async function startBackend(
-    protocol: 'HTTP/1.1' | 'HTTP/2',
     response: (request: IncomingMessage, response: ServerResponse) => void = echo,
     port = 0,
   ): Promise<AsyncDisposable & { readonly port: number }> {
@@ -210,15 +200,15 @@ describe('Aggregator', () => {
       requestCert: true,
     };
     const sockets = new Set<Socket>();
-    const server = protocol === 'HTTP/1.1' ? createServer(tls) : createSecureServer(tls);
+    const server = createSecureServer(tls);
     server.on('request', response as never);
     server.on('connection', (socket: Socket) => sockets.add(socket));
     server.listen(port, '127.0.0.1');
-    await once(server as Server, 'listening');
+    await once(server, 'listening');
     return {
       port: (server.address() as AddressInfo).port,
       [Symbol.asyncDispose]: async () => {
-        const closed = once(server as Server, 'close');
+        const closed = once(server, 'close');
         server.close();
         for (const socket of sockets) socket.destroy();
         await closed;
