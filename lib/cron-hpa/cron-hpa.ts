@@ -1,74 +1,26 @@
 import * as z from 'zod';
 import { createStringInterner } from '#lib/cache/interner.ts';
-import type { Condition } from '#lib/control/conditions.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { InformedKind } from '#lib/kubernetes/informer/shared-informers.ts';
-import { findWrongField } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { type Decoded, findWrongField } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { measureObject, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { specChangedAt } from '#lib/kubernetes/objects/managed-fields.ts';
 
-export interface ScaleTargetRef {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-}
+export type ScaleTargetRef = Decoded<typeof TARGET>;
 
 /** A job: a size and the schedule that sets it. */
-export interface CronHpaJob {
-  readonly name: string;
-  readonly schedule: string;
-  readonly targetSize: number;
-  /** Time zone of the schedule; by default the one of the program. */
-  readonly timeZone?: string | undefined;
-  /** Whether the job runs once only. */
-  readonly runOnce: boolean;
-  readonly suspend: boolean;
-  /** Dates on which the job is not due. */
-  readonly excludeDates: readonly string[];
-}
+export type CronHpaJob = Decoded<typeof JOB>;
 
-export interface CronHpaSpec {
-  readonly scaleTargetRef: ScaleTargetRef;
-  readonly jobs: readonly CronHpaJob[];
-  /** Dates on which no job is due. */
-  readonly excludeDates: readonly string[];
-  /** Activations later than this are missed; without it only those that a later activation supersedes. */
-  readonly startingDeadlineSeconds?: number | undefined;
-}
-
-type JobState = 'Submitted' | 'Succeed' | 'Failed';
+export type CronHpaSpec = Decoded<typeof SPEC>;
 
 /** The status of one job. Times are in RFC 3339. */
-export interface JobCondition {
-  readonly jobId: string;
-  readonly name: string;
-  readonly schedule: string;
-  readonly state: JobState;
-  readonly lastProbeTime: string;
-  readonly message: string;
-  /** When the job was created or last changed, or else when this controller first observed it. */
-  readonly submittedTime: string;
-  /** The last activation that was run or reported as missed. */
-  readonly lastActivationTime?: string | undefined;
-  /** Changes with the spec of the job. */
-  readonly specHash: string;
-}
+export type JobCondition = Decoded<typeof JOB_CONDITION>;
 
-export interface ReadyCondition extends Condition {
-  readonly type: 'Ready';
-  readonly status: 'True' | 'False';
-}
+export type ReadyCondition = Decoded<typeof READY>;
 
-export interface CronHpaStatus {
+export interface CronHpaStatus extends Omit<Decoded<typeof STATUS>, 'conditions'> {
   readonly jobs: readonly JobCondition[];
   readonly ready?: ReadyCondition | undefined;
-  /** True after a job has scaled up, until one scales down. */
-  readonly scaleUpKeepWindow: boolean;
-  readonly nextScheduleTime?: string | undefined;
-  readonly lastScheduleTime?: string | undefined;
-  /** State and name of the last job that ran. */
-  readonly lastResult?: string | undefined;
-  readonly observedGeneration?: number | undefined;
 }
 
 /** The fields of a CronHorizontalPodAutoscaler that the controller uses. */
@@ -122,13 +74,17 @@ const MAX_STATUS_BYTES = MIB / 2;
 
 const DATES = z.array(z.string()).default([]);
 
+/** Hashes of jobs depend on the order of the fields. */
 const JOB = z.object({
   name: z.string(),
   schedule: z.string(),
   targetSize: z.int().nonnegative(),
+  /** Time zone of the schedule; by default the one of the program. */
   timeZone: z.string().optional(),
+  /** Whether the job runs once only. */
   runOnce: z.boolean().default(false),
   suspend: z.boolean().default(false),
+  /** Dates on which the job is not due. */
   excludeDates: DATES,
 });
 
@@ -139,8 +95,11 @@ const JOB_CONDITION = z.object({
   state: z.enum(['Submitted', 'Succeed', 'Failed']),
   lastProbeTime: z.string(),
   message: z.string().default(''),
+  /** When the job was created or last changed, or else when this controller first observed it. */
   submittedTime: z.string(),
+  /** The last activation that was run or reported as missed. */
   lastActivationTime: z.string().optional(),
+  /** Changes with the spec of the job. */
   specHash: z.string(),
 });
 
@@ -155,9 +114,11 @@ const READY = z.object({
 
 const STATUS = z.object({
   conditions: z.array(z.unknown()).default([]),
+  /** True after a job has scaled up, until one scales down. */
   scaleUpKeepWindow: z.boolean().default(false),
   nextScheduleTime: z.string().optional(),
   lastScheduleTime: z.string().optional(),
+  /** State and name of the last job that ran. */
   lastResult: z.string().optional(),
   observedGeneration: z.int().optional(),
 });
@@ -177,7 +138,9 @@ const METADATA = z.object({
 const SPEC = z.object({
   scaleTargetRef: TARGET,
   jobs: z.array(JOB).max(MAX_JOBS),
+  /** Dates on which no job is due. */
   excludeDates: DATES,
+  /** Activations later than this are missed; without it only those that a later activation supersedes. */
   startingDeadlineSeconds: z.int().nonnegative().optional(),
 });
 
@@ -254,30 +217,30 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly
 }
 
 function readSpec(
-  { scaleTargetRef, jobs, excludeDates, startingDeadlineSeconds }: z.infer<typeof SPEC>,
+  { scaleTargetRef, jobs, excludeDates, ...spec }: z.output<typeof SPEC>,
   share: Share,
 ): CronHpaSpec {
   const { apiVersion, kind, name } = scaleTargetRef;
   return {
+    ...spec,
     scaleTargetRef: { apiVersion: share(apiVersion), kind: share(kind), name },
-    jobs: jobs.map((job) => ({
-      name: share(job.name),
-      schedule: share(job.schedule),
-      targetSize: job.targetSize,
-      ...(job.timeZone !== undefined && { timeZone: share(job.timeZone) }),
-      runOnce: job.runOnce,
-      suspend: job.suspend,
-      excludeDates: shareAll(job.excludeDates, share),
-    })),
-    excludeDates: shareAll(excludeDates, share),
-    ...(startingDeadlineSeconds !== undefined && { startingDeadlineSeconds }),
+    jobs: shareTexts(jobs, share),
+    excludeDates: shareTexts(excludeDates, share),
   };
 }
 
-const NONE: readonly string[] = [];
+const NONE: readonly never[] = [];
+/** Fields whose texts differ. */
+const UNSHARED: readonly string[] = ['jobId', 'specHash'];
 
-function shareAll(texts: readonly string[], share: Share): readonly string[] {
-  return texts.length === 0 ? NONE : texts.map(share);
+/** Replaces the texts in a value that was just decoded by shared ones. */
+function shareTexts<T>(value: T, share: Share): T {
+  if (typeof value === 'string') return share(value) as T & string;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value))
+    return (value.length === 0 ? NONE : value.map((one) => shareTexts(one, share))) as T;
+  for (const key in value) if (!UNSHARED.includes(key)) value[key] = shareTexts(value[key], share);
+  return value;
 }
 
 function readStatus(value: unknown, share: Share): CronHpaStatus {
@@ -286,33 +249,7 @@ function readStatus(value: unknown, share: Share): CronHpaStatus {
   const { conditions, ...rest } = read.data;
   const ready = conditions.map((one) => READY.safeParse(one).data).find((one) => one !== undefined);
   const jobs = conditions.map((one) => JOB_CONDITION.safeParse(one).data).filter((one) => one !== undefined);
-  return {
-    ...rest,
-    jobs: jobs.map((job) => readJobCondition(job, share)),
-    ready: ready && { ...ready, ...sharedOf(ready, share) },
-  };
-}
-
-function readJobCondition(job: z.infer<typeof JOB_CONDITION>, share: Share): JobCondition {
-  return {
-    jobId: job.jobId,
-    name: share(job.name),
-    schedule: share(job.schedule),
-    state: share(job.state) as JobState,
-    lastProbeTime: share(job.lastProbeTime),
-    message: share(job.message),
-    submittedTime: share(job.submittedTime),
-    specHash: job.specHash,
-    ...(job.lastActivationTime !== undefined && { lastActivationTime: share(job.lastActivationTime) }),
-  };
-}
-
-function sharedOf(ready: z.infer<typeof READY>, share: Share) {
-  return {
-    reason: share(ready.reason),
-    message: share(ready.message),
-    lastTransitionTime: share(ready.lastTransitionTime),
-  };
+  return { ...rest, jobs: shareTexts(jobs, share), ready: shareTexts(ready, share) };
 }
 
 /** Encodes a status: `conditions` has the conditions of jobs and the standard condition. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { CRON_HPA_KIND, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
-import { cronHpa, job } from '#spec/support/cron-hpas.ts';
+import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
 const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
 
@@ -162,6 +162,26 @@ function definedSpec() {
   const { spec } = parse(readFileSync('manifests/crds/cron-horizontal-pod-autoscaler.yaml', 'utf8'));
   return spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
 }
+
+describe('planJobs of a decoded object', () => {
+  it('has the hashes that statuses already contain', () => {
+    const jobs = [
+      {
+        suspend: true,
+        timeZone: 'UTC',
+        targetSize: 3,
+        schedule: '@daily',
+        name: 'a',
+        excludeDates: ['* * SUN'],
+      },
+      { schedule: '@daily', name: 'b', targetSize: 0 },
+    ];
+    const decoded = readCronHpa(object({ excludeDates: ['2026-01-01'], jobs }));
+    if (!decoded) throw new Error('It was not read');
+    const hashes = planAt(decoded, '2026-07-15T10:00:00Z').map(({ specHash }) => specHash);
+    expect(hashes).to.deep.equal(['i2n6FuBcGjxqyI81', 'gUGqtYrrccHupBuo']);
+  });
+});
 
 describe('CRON_HPA_KIND', () => {
   it('bounds the specs of a namespace, and retains statuses', () => {

@@ -1,5 +1,14 @@
 import type * as z from 'zod';
 
+/** The type of values that a schema decodes: nothing in them changes. */
+export type Decoded<S extends z.ZodType> = Unchanging<z.output<S>>;
+
+type Unchanging<T> = T extends readonly (infer Item)[]
+  ? readonly Unchanging<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Unchanging<T[Key]> }
+    : T;
+
 /** Of a key that a user has given. */
 const MAX_KEY_LENGTH = 63;
 
