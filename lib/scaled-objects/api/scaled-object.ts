@@ -1,65 +1,21 @@
 import type { ScaleTarget } from '#lib/control/scale-client.ts';
+import type { Decoded } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { ObjectCondition } from './conditions.ts';
+import type { SCALED_OBJECT_SCHEMA } from './object-schemas.ts';
 
-/** Target type of a metric, as in autoscaling/v2. */
-export type MetricType = 'AverageValue' | 'Value' | 'Utilization';
+type Spec = Decoded<typeof SCALED_OBJECT_SCHEMA.spec>;
 
-export interface TriggerSpec {
-  readonly type: string;
-  readonly name?: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly useCachedMetrics?: boolean;
-  readonly metricType?: MetricType;
-  readonly authenticationRef?: { readonly name: string; readonly kind?: string };
-}
+export type TriggerSpec = Spec['triggers'][number];
 
 /** Replicas while a source fails more often in a row than `failureThreshold`. */
-export interface Fallback {
-  readonly failureThreshold: number;
-  readonly replicas: number;
-  readonly behavior?: string;
-}
-
-/** Replaces all external metrics by the result of a formula. */
-interface ScalingModifiers {
-  readonly formula?: string;
-  readonly target?: string;
-  readonly activationTarget?: string;
-  readonly metricType?: MetricType;
-}
-
-/** `HPAScalingRules` of autoscaling/v2. */
-type ScalingRules = Readonly<Record<string, unknown>>;
+export type Fallback = NonNullable<Spec['fallback']>;
 
 /** `keda.sh/v1alpha1` ScaledObject. */
 export interface ScaledObject extends KubernetesObject {
   /** Why the spec is not cached and the object cannot be used; absent if it is cached. */
   readonly omitted?: string;
-  readonly spec: {
-    readonly scaleTargetRef: {
-      readonly name: string;
-      readonly apiVersion?: string;
-      readonly kind?: string;
-      readonly envSourceContainerName?: string;
-    };
-    readonly pollingInterval?: number;
-    readonly initialCooldownPeriod?: number;
-    readonly cooldownPeriod?: number;
-    readonly idleReplicaCount?: number;
-    readonly minReplicaCount?: number;
-    readonly maxReplicaCount?: number;
-    readonly advanced?: {
-      readonly restoreToOriginalReplicaCount?: boolean;
-      readonly horizontalPodAutoscalerConfig?: {
-        readonly name?: string;
-        readonly behavior?: { readonly scaleUp?: ScalingRules; readonly scaleDown?: ScalingRules };
-      };
-      readonly scalingModifiers?: ScalingModifiers;
-    };
-    readonly triggers: readonly TriggerSpec[];
-    readonly fallback?: Fallback;
-  };
+  readonly spec: Spec;
   readonly status?: ScaledObjectStatus;
 }
 

@@ -1,46 +1,15 @@
+import type { Decoded } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import type { TRIGGER_AUTHENTICATION_SCHEMA } from './object-schemas.ts';
 import type { ScaledJob } from './scaled-job.ts';
 import type { ScaledObject } from './scaled-object.ts';
-
-interface KeyReference {
-  readonly parameter: string;
-  readonly name: string;
-  readonly key: string;
-}
 
 /** `keda.sh/v1alpha1` TriggerAuthentication and ClusterTriggerAuthentication. */
 export interface TriggerAuthentication extends KubernetesObject {
   /** Why the spec is not cached and the object cannot be used; absent if it is cached. */
   readonly omitted?: string;
-  readonly spec?: {
-    readonly podIdentity?: {
-      readonly provider: string;
-      readonly identityId?: string;
-      readonly identityTenantId?: string;
-      readonly identityAuthorityHost?: string;
-      readonly roleArn?: string;
-      readonly externalID?: string;
-      readonly identityOwner?: string;
-    };
-    readonly secretTargetRef?: readonly KeyReference[];
-    readonly configMapTargetRef?: readonly KeyReference[];
-    readonly env?: readonly {
-      readonly parameter: string;
-      readonly name: string;
-      readonly containerName?: string;
-    }[];
-    readonly filePath?: string;
-    readonly boundServiceAccountToken?: readonly {
-      readonly parameter: string;
-      readonly serviceAccountName: string;
-    }[];
-    readonly oauth2?: { readonly type?: string; readonly clientId?: string; readonly tokenUrl?: string };
-    readonly hashiCorpVault?: object;
-    readonly azureKeyVault?: object;
-    readonly gcpSecretManager?: object;
-    readonly awsSecretManager?: object;
-  };
-  readonly status?: { readonly scaledobjects?: string; readonly scaledjobs?: string };
+  readonly spec?: Decoded<typeof TRIGGER_AUTHENTICATION_SCHEMA.spec>;
+  readonly status?: Decoded<typeof TRIGGER_AUTHENTICATION_SCHEMA.status>;
 }
 
 /** The namespaced kind first. */

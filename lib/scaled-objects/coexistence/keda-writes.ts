@@ -9,7 +9,7 @@ import { FIELD_MANAGER } from '../api/resources.ts';
 import { DEFAULT_POLLING_S } from '../api/scaled-object.ts';
 
 export interface WrittenObject extends KubernetesObject {
-  readonly spec: { readonly pollingInterval?: number };
+  readonly spec: { readonly pollingInterval?: number | undefined };
   readonly status?: unknown;
 }
 

@@ -86,7 +86,7 @@ const EXCLUDED_LABELS = 'scaledjob.keda.sh/job-excluded-labels';
 export function newJob(object: ScaledJob, version: string) {
   const { metadata, spec } = object;
   const { name, namespace = '', generation = 0 } = metadata;
-  const { template = {}, ...target } = spec.jobTargetRef;
+  const { template = {}, ...target } = spec.jobTargetRef ?? {};
   const excluded = (metadata.annotations?.[EXCLUDED_LABELS] ?? '').split(',');
   const own = Object.entries(metadata.labels ?? {}).filter(([key]) => !excluded.includes(key));
   const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations ?? {};

@@ -1,4 +1,4 @@
-import type { MetricType } from '../api/scaled-object.ts';
+import type { MetricType } from '../api/object-schemas.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import type { ExternalMetric, PushSource, ResourceMetric } from '../triggers/trigger.ts';
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Query, RequestTally } from '#lib/sources/query.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 
-import type { MetricType } from '../api/scaled-object.ts';
+import type { MetricType } from '../api/object-schemas.ts';
 import { type ParameterSources, parametersOf } from './parameters/read-parameters.ts';
 
 /** The input for {@link Trigger.plan}. */

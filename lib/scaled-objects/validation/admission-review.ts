@@ -101,16 +101,15 @@ const AUTHENTICATION = reviewedSchema(TRIGGER_AUTHENTICATION_SCHEMA);
 
 /** Validates the object of a review: any client may send one. @throws {UnreadableReview} for a wrong shape */
 export const reviewed = {
-  scaledObject: (value: unknown) => take(SCALED_OBJECT, 'ScaledObject', value) as unknown as ScaledObject,
-  scaledJob: (value: unknown) => take(SCALED_JOB, 'ScaledJob', value) as unknown as ScaledJob,
+  scaledObject: (value: unknown) => take<ScaledObject>(SCALED_OBJECT, 'ScaledObject', value),
+  scaledJob: (value: unknown) => take<ScaledJob>(SCALED_JOB, 'ScaledJob', value),
   authentication: (value: unknown) =>
-    take(AUTHENTICATION, 'TriggerAuthentication', value) as unknown as TriggerAuthentication,
+    take<TriggerAuthentication>(AUTHENTICATION, 'TriggerAuthentication', value),
 };
 
-function take<T>(schema: z.ZodType<T>, kind: string, value: unknown): T {
-  const { success, data } = schema.safeParse(value);
-  if (!success) throw new UnreadableReview(`the object of the request is not a valid ${kind}`);
-  return data;
+function take<T>(schema: z.ZodType, kind: string, value: unknown): T {
+  if (schema.safeParse(value).success) return value as T;
+  throw new UnreadableReview(`the object of the request is not a valid ${kind}`);
 }
 
 /** The request is not a review of the kind that the path is for: an error of the client. */
