@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, type HtmlPart, html } from './html.ts';
 import { type PageQuery, pageAddress } from './page-query.ts';
 import { type Column, type Row, table } from './table.ts';
 
@@ -12,17 +12,19 @@ interface ObjectList<T> {
   readonly rowOf: (one: T) => Row;
   /** Shown when there are no objects. */
   readonly none: string;
+  /** Shown above the table. */
+  readonly note?: HtmlPart;
 }
 
 /** Renders one page of a list of objects, those that need attention first, with a filter form and page links. */
 export function objectList<T>(
-  { title, columns, listed, needsAttention, rowOf, none }: ObjectList<T>,
+  { title, columns, listed, needsAttention, rowOf, none, note = '' }: ObjectList<T>,
   query: PageQuery,
 ): Html {
   const inOrder = [...listed.filter(needsAttention), ...listed.filter((one) => !needsAttention(one))];
   const { items, links } = paged(inOrder, query);
   return html`<section>
-<div class="bar"><h2>${title}</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
+<div class="bar"><h2>${title}</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>${note}
 ${table(columns, items.map(rowOf), none)}
 ${links}
 </section>`;

@@ -1,10 +1,9 @@
 import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
-import { breadcrumbs, filterForm, paged } from '#lib/ui/object-list.ts';
+import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { replicaChart } from '#lib/ui/replica-chart.ts';
@@ -31,10 +30,10 @@ const COLUMNS: readonly Column[] = [
 ];
 const RESOURCE = { group: 'keda.sh', resource: 'scaledobjects' };
 
+type Listed = Pick<ObjectReport, 'kind' | 'object'>;
+
 /** An object with the report of its triggers; a ScaledJob has one in the leader alone. */
-interface Shown {
-  readonly kind: ObjectReport['kind'];
-  readonly object: ScaledObject | ScaledJob;
+interface Shown extends Listed {
   readonly annotations: KedaAnnotations;
   readonly report: ObjectReport | undefined;
 }
@@ -50,18 +49,16 @@ export function renderScaledObjects(query: PageQuery, source: DebugOptions): Htm
   );
   if (query.namespace !== '' && query.name !== '') {
     if (listed.length === 0) throw notFound(RESOURCE, `${query.namespace}/${query.name}`);
-    return html`${breadcrumbs(query, 'ScaledObjects')}${shownOf(listed, source).map((one) => renderOne(one, query, source))}`;
+    return html`${breadcrumbs(query, 'ScaledObjects')}${listed.map((one) => renderOne(shownOf(one, source), query, source))}`;
   }
-  const needsAttention = ({ object }: (typeof all)[number]) => !isReady(object.status?.conditions);
-  const inOrder = [...listed.filter(needsAttention), ...listed.filter((one) => !needsAttention(one))];
-  const { items, links } = paged(inOrder, query);
-  const rows = shownOf(items, source).map((one) => rowOf(one, query, source));
-  return html`<section>
-<div class="bar"><h2>ScaledObjects and ScaledJobs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${otherOperatorNote(source)}
-${table(COLUMNS, rows, 'No ScaledObjects or ScaledJobs.')}
-${links}
-</section>`;
+  const list = {
+    ...{ title: 'ScaledObjects and ScaledJobs', columns: COLUMNS, listed },
+    needsAttention: ({ object }: Listed) => !isReady(object.status?.conditions),
+    rowOf: (one: Listed) => rowOf(shownOf(one, source), query, source),
+    none: 'No ScaledObjects or ScaledJobs.',
+    note: otherOperatorNote(source),
+  };
+  return objectList(list, query);
 }
 
 /** A note if another operator manages all objects, with the evidence. */
@@ -71,30 +68,13 @@ function otherOperatorNote({ kedaDetector: { evidence } }: DebugOptions): HtmlPa
     : html`<p>${stateWord('waiting', 'Not managed')} Another operator manages these objects: ${evidence}.</p>`;
 }
 
-/** Reports some objects, and computes nothing of others. */
-function shownOf(
-  some: readonly { readonly kind: ObjectReport['kind']; readonly object: ScaledObject | ScaledJob }[],
-  source: DebugOptions,
-): readonly Shown[] {
-  const objects = some.flatMap(({ kind, object }) =>
-    kind === 'ScaledObject' ? (object as ScaledObject) : [],
-  );
-  const jobs = some.flatMap(({ kind, object }) => (kind === 'ScaledJob' ? (object as ScaledJob) : []));
+/** Reports one object, and computes nothing of others. */
+function shownOf({ kind, object }: Listed, source: DebugOptions): Shown {
+  const objects = kind === 'ScaledObject' ? [object as ScaledObject] : [];
+  const jobs = kind === 'ScaledJob' ? [object as ScaledJob] : [];
   const options = { ...source, objects, jobs };
-  const reports = new Map(
-    [...reportScaledObjects(options), ...reportScaledJobs(options)].map((one) => [
-      `${one.kind} ${one.key}`,
-      one,
-    ]),
-  );
-  return some.map((one) => {
-    const report = reports.get(`${one.kind} ${keyOf(one.object.metadata)}`);
-    return {
-      ...one,
-      annotations: report?.prepared?.annotations ?? readKedaAnnotations(one.object),
-      report,
-    };
-  });
+  const [report] = [...reportScaledObjects(options), ...reportScaledJobs(options)];
+  return { kind, object, annotations: report?.prepared?.annotations ?? readKedaAnnotations(object), report };
 }
 
 function rowOf(shown: Shown, query: PageQuery, source: DebugOptions): Row {
