@@ -11,7 +11,6 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { NameLookupError } from './name-lookup-error.ts';
 import { candidateNames, findInHosts, MAX_NAME_LENGTH, readSearch } from './resolver-files.ts';
 
 /** Lifetime of found addresses, regardless of the TTL of their records. */
@@ -216,6 +215,21 @@ export class NameResolver {
     const { promise, resolve } = Promise.withResolvers<QueryOutcome>();
     using _timer = this.#options.clock.startTimer(IPV6_DELAY_MS, () => resolve({ addresses: [] }));
     return await Promise.race([outcome, promise]);
+  }
+}
+
+/**
+ * Respectively: the name does not exist, DNS does not respond in time, DNS fails, the tenant's share of queries is
+ * used up.
+ */
+export type NameLookupCode = 'DNS_NO_SUCH_HOST' | 'DNS_SILENT' | 'DNS_FAILED' | 'DNS_BUSY';
+
+export class NameLookupError extends Error {
+  readonly code: NameLookupCode;
+
+  constructor(code: NameLookupCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
   }
 }
 

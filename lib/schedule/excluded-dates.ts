@@ -1,6 +1,6 @@
 import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { needsBothDays, parseFields } from './calendar-schedule.ts';
-import { type Schedule, ScheduleError } from './schedule.ts';
+import { parseText, type Schedule, ScheduleError } from './schedule.ts';
 import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
@@ -64,8 +64,6 @@ function findStart(civilDayMs: number, zone: TimeZone): number {
 type DayTest = (civilDayMs: number) => boolean;
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const MAX_LENGTH = 256;
-const MAX_SHOWN_LENGTH = 80;
 /** Twice the limit of the definition for one list. */
 const MAX_DATES = 2 * 366;
 
@@ -80,32 +78,16 @@ export function parseExcludedDays(dates: readonly string[]): DayTest {
     throw new ScheduleError(`Cannot read ${dates.length} excluded dates: more than ${MAX_DATES}`);
   const days = new Set<number>();
   const patterns = new DayPatterns();
-  for (const text of new Set(dates)) {
-    wrapError(text, () => {
-      if (text.length > MAX_LENGTH)
-        throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
-      const trimmed = text.trim();
+  for (const text of new Set(dates))
+    parseText('excluded date', text, (trimmed) => {
       const date = DATE.exec(trimmed);
       if (date) days.add(parseDate(date) / DAY_MS);
       else patterns.add(trimmed);
     });
-  }
   return (civilDayMs) => days.has(civilDayMs / DAY_MS) || patterns.has(new Date(civilDayMs));
 }
 
 const dayTestOf = memoizeByObject(parseExcludedDays);
-
-function wrapError(text: string, read: () => void): void {
-  try {
-    read();
-  } catch (cause) {
-    if (!(cause instanceof ScheduleError)) throw cause;
-    const shown = JSON.stringify(
-      text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text,
-    );
-    throw new ScheduleError(`Cannot read excluded date ${shown}: ${cause.message}`, { cause });
-  }
-}
 
 function parseDate([text, year, month, day]: RegExpExecArray): number {
   const dayMs = Date.UTC(Number(year), Number(month) - 1, Number(day));

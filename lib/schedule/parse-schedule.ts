@@ -4,7 +4,7 @@ import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
 import { excludeDates as removeDates } from './excluded-dates.ts';
-import { IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
+import { IntervalSchedule, parseText, type Schedule, ScheduleError } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
 /** A schedule takes about 3 KB. Parsing one takes as long as one search in it. */
@@ -53,8 +53,6 @@ interface ScheduleOptions {
   readonly anchorMs: number;
 }
 
-const MAX_LENGTH = 256;
-const MAX_SHOWN_LENGTH = 80;
 const OWN_ZONE = /^(?:CRON_)?TZ=(\S*)\s+(.*)$/s;
 const EVERY = /^@every\s+(\S+)$/;
 const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
@@ -74,18 +72,10 @@ const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
  * @throws ScheduleError
  */
 export function parseSchedule(text: string, { timeZone, anchorMs }: ScheduleOptions): Schedule {
-  try {
-    if (text.length > MAX_LENGTH) throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
-    const trimmed = text.trim();
+  return parseText('schedule', text, (trimmed) => {
     const [, zone = timeZone, rest = trimmed] = OWN_ZONE.exec(trimmed) ?? [];
     return parseTimes(rest.trim(), TimeZone.named(zone), anchorMs);
-  } catch (cause) {
-    if (!(cause instanceof ScheduleError)) throw cause;
-    const shown = JSON.stringify(
-      text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text,
-    );
-    throw new ScheduleError(`Cannot read schedule ${shown}: ${cause.message}`, { cause });
-  }
+  });
 }
 
 function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {

@@ -15,6 +15,27 @@ export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
 
+const MAX_LENGTH = 256;
+const MAX_SHOWN_LENGTH = 80;
+
+/**
+ * Parses a text of an object by a function.
+ *
+ * @param what it is, as in `schedule`
+ * @throws ScheduleError that names the text, with the rule that it violates
+ */
+export function parseText<Value>(what: string, text: string, parse: (trimmed: string) => Value): Value {
+  try {
+    if (text.length > MAX_LENGTH) throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
+    return parse(text.trim());
+  } catch (cause) {
+    if (!(cause instanceof ScheduleError)) throw cause;
+    const isLong = text.length > MAX_SHOWN_LENGTH;
+    const shown = JSON.stringify(isLong ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text);
+    throw new ScheduleError(`Cannot read ${what} ${shown}: ${cause.message}`, { cause });
+  }
+}
+
 const SECOND_MS = 1000;
 
 /** `@every 90s`: due at a fixed interval after an anchor time. */

@@ -1,4 +1,4 @@
-import type { NameLookupCode } from '#lib/dns/name-lookup-error.ts';
+import type { NameLookupCode } from '#lib/dns/name-resolver.ts';
 import { type Check, type Finding, findingsOr, ok } from '#lib/doctor/check.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';

@@ -10,6 +10,7 @@ import { raceAbort } from '#lib/time/abort-signal.ts';
 const PODS: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 interface ListedPod extends KubernetesObject {
+  /** Empty while the pod is not scheduled. */
   readonly nodeName: string;
 }
 
@@ -27,8 +28,7 @@ export function listPods(api: ApiClient): ListPods {
   const pods = new ResourceClient<ListedPod>({ api, resource: PODS, read: readListedPod });
   return async (namespace, labelSelector, signal) => {
     const fieldSelector = 'status.phase!=Succeeded,status.phase!=Failed';
-    const found = await pods.list({ namespace, labelSelector, fieldSelector, signal });
-    return found.map(({ nodeName }) => ({ nodeName }));
+    return await pods.list({ namespace, labelSelector, fieldSelector, signal });
   };
 }
 
@@ -170,14 +170,9 @@ export async function queryEndpoints(
   return values;
 }
 
-interface CountedPod {
-  /** Empty while the pod is not scheduled. */
-  readonly nodeName: string;
-}
-
 /** Lists pods by labels, without those that have succeeded or failed. */
 export type ListPods = (
   namespace: string,
   labelSelector: string,
   signal: AbortSignal,
-) => Promise<readonly CountedPod[]>;
+) => Promise<readonly Pick<ListedPod, 'nodeName'>[]>;

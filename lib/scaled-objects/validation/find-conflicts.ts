@@ -1,7 +1,7 @@
 import { controllerOf } from '#lib/control/owner-references.ts';
 import type { ManagedHpa } from '../api/informers.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
-import { CheckFailure, STEPS } from './check-failure.ts';
+import { violation } from './check-failure.ts';
 
 const OWNERSHIP = 'validations.keda.sh/hpa-ownership';
 
@@ -19,13 +19,9 @@ export function checkConflicts(object: PreparedScaledObject, { objects, hpas }: 
     if (other.uid === object.uid || !isOlder(other, object)) continue;
     const managed = `is already managed by the ScaledObject '${other.name}'`;
     if (haveOneTarget(object, other))
-      throw new CheckFailure(STEPS.target, `the workload '${target.name}' of type '${type}' ${managed}`, {
-        rule: 'other-scaled-object',
-      });
+      throw violation('other-scaled-object', `the workload '${target.name}' of type '${type}' ${managed}`);
     if (other.hpaName === object.hpaName)
-      throw new CheckFailure(STEPS.hpa, `the HPA '${object.hpaName}' ${managed}`, {
-        rule: 'other-scaled-object-hpa',
-      });
+      throw violation('other-scaled-object-hpa', `the HPA '${object.hpaName}' ${managed}`);
   }
   for (const hpa of hpas) checkHpa(object, hpa, type);
 }
@@ -56,22 +52,19 @@ function checkHpa(object: PreparedScaledObject, hpa: ManagedHpa, type: string): 
   if (isOwn || annotations?.[OWNERSHIP] === 'false') return;
   if (!isSameTarget) {
     if (transfersHpa) return;
-    throw new CheckFailure(
-      STEPS.hpa,
+    throw violation(
+      'other-hpa',
       `the HPA '${name}' already scales another workload, '${theirs?.name}' of type '${theirs?.apiVersion}.${theirs?.kind}'`,
-      { rule: 'other-hpa' },
     );
   }
   if (!transfersHpa)
-    throw new CheckFailure(
-      STEPS.hpa,
+    throw violation(
+      'other-hpa',
       `the workload '${target.name}' of type '${type}' is already managed by the hpa '${name}'`,
-      { rule: 'other-hpa' },
     );
   if (object.givenHpaName !== name)
-    throw new CheckFailure(
-      STEPS.hpa,
+    throw violation(
+      'transfer-ownership-missing-hpa-name',
       `the existing hpa '${name}' for workload '${target.name}' of type '${type}' must be specified by name in advanced settings to enable ownership transfer`,
-      { rule: 'transfer-ownership-missing-hpa-name' },
     );
 }

@@ -4,7 +4,7 @@ import type { ScaledObject, TriggerSpec } from '../api/scaled-object.ts';
 import { MAX_TRIGGERS } from '../preparation/prepare-triggers.ts';
 import type { PreparedScaledObject } from '../preparation/prepared-scaled-object.ts';
 import { RESOURCE_TRIGGERS } from '../preparation/scaling-modifiers.ts';
-import { CheckFailure, STEPS } from './check-failure.ts';
+import { CheckFailure, STEPS, violation } from './check-failure.ts';
 import { type Conflicts, checkConflicts } from './find-conflicts.ts';
 
 const MAX_NAME_LENGTH = 63;
@@ -32,39 +32,32 @@ export function checkScaledObject(object: ScaledObject, neighbours: ValidationCo
 
 function checkNames({ name, hpaName }: PreparedScaledObject): void {
   if (name.length > MAX_NAME_LENGTH)
-    throw new CheckFailure(
-      STEPS.target,
+    throw violation(
+      'name-too-long',
       `ScaledObject name length is ${name.length}, maximum allowed is ${MAX_NAME_LENGTH}`,
-      { rule: 'name-too-long' },
     );
   if (hpaName.length > MAX_NAME_LENGTH)
-    throw new CheckFailure(
-      STEPS.hpa,
+    throw violation(
+      'hpa-name-too-long',
       `HPA name length is ${hpaName.length}, maximum allowed is ${MAX_NAME_LENGTH}`,
-      { rule: 'hpa-name-too-long' },
     );
 }
 
 function checkReplicas({ bounds }: PreparedScaledObject): void {
   const { min = 0, idle, max } = bounds;
   if (min > max)
-    throw new CheckFailure(
-      STEPS.replicas,
-      `MinReplicaCount=${min} must be less than MaxReplicaCount=${max}`,
-      { rule: 'incorrect-replicas' },
-    );
+    throw violation('incorrect-replicas', `MinReplicaCount=${min} must be less than MaxReplicaCount=${max}`);
   const least = bounds.min === 0 ? 1 : min; // as in KEDA, an explicit 0 counts as the HPA's minimum of 1
   if (idle !== undefined && idle >= least)
-    throw new CheckFailure(
-      STEPS.replicas,
+    throw violation(
+      'incorrect-replicas',
       `IdleReplicaCount=${idle} must be less than MinReplicaCount=${least}`,
-      { rule: 'incorrect-replicas' },
     );
 }
 
 function checkTriggers({ spec }: ScaledObject): void {
   const broken = brokenByTriggers(spec.triggers);
-  if (broken) throw new CheckFailure(STEPS.triggers, broken, { rule: 'incorrect-triggers' });
+  if (broken) throw violation('incorrect-triggers', broken);
 }
 
 function checkResources(
@@ -77,17 +70,15 @@ function checkResources(
       ({ name, resources }) => (!container || name === container) && !resources.includes(type),
     );
     if (bare && !limitedByDefault.includes(type))
-      throw new CheckFailure(
-        STEPS.triggers,
+      throw violation(
+        'missing-requests',
         `the scaledobject has a ${type} trigger but the container ${bare.name} doesn't have the ${type} request defined`,
-        { rule: 'missing-requests' },
       );
   }
   if (prepared.isResourcesOnly && !prepared.bounds.min)
-    throw new CheckFailure(
-      STEPS.triggers,
+    throw violation(
+      'scale-to-zero-requirements-not-met',
       "scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to zero doesn't work in this case)",
-      { rule: 'scale-to-zero-requirements-not-met' },
     );
 }
 
@@ -96,27 +87,24 @@ function checkFallback({ spec: { fallback } }: ScaledObject, prepared: PreparedS
   if (!fallback) return;
   const { failureThreshold, replicas, behavior } = fallback;
   if (failureThreshold < 0 || replicas < 0)
-    throw new CheckFailure(
-      STEPS.triggers,
+    throw violation(
+      'incorrect-fallback',
       `FailureThreshold=${failureThreshold} & Replicas=${replicas} must both be greater than or equal to 0`,
-      { rule: 'incorrect-fallback' },
     );
   if (!hasFormula && isResourcesOnly)
-    throw new CheckFailure(
-      STEPS.triggers,
+    throw violation(
+      'incorrect-fallback',
       'at least one trigger (that is not cpu or memory) has to have the `AverageValue` type for the fallback to be enabled',
-      { rule: 'incorrect-fallback' },
     );
   if (behavior === 'scalingModifiers' && !hasFormula)
-    throw new CheckFailure(
-      STEPS.triggers,
+    throw violation(
+      'scaling-modifiers-fallback',
       'scalingModifiers fallback behavior requires scalingModifiers.formula to be defined',
-      { rule: 'scaling-modifiers-fallback' },
     );
 }
 
 function checkModifiers({ modifiersError: cause }: PreparedScaledObject): void {
-  if (cause) throw new CheckFailure(STEPS.triggers, cause.message, { cause, rule: 'scaling-modifiers' });
+  if (cause) throw violation('scaling-modifiers', cause.message, { cause });
 }
 
 const UNCACHED = ['cpu', 'memory', 'cron'];
