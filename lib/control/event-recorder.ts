@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LruMap } from '#lib/cache/lru-map.ts';
 import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
+import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -31,6 +32,8 @@ const MAX_EVENTS = 1_000;
 /** Rate of new events of one object: a burst of 25, then one in five minutes. */
 const OBJECT_LIMIT = { burst: 25, perSecond: 1 / 300 };
 const MAX_OBJECTS = 1_000;
+/** Rate of new events of one namespace: a burst as large as its share of recorded events, then ten a second. */
+const NAMESPACE_LIMIT = { burst: 500, perSecond: 10 };
 const MAX_ATTEMPTS = 5;
 const WRITE_TIMEOUT_MS = 10_000;
 const DROP_LOG_INTERVAL_MS = 60_000;
@@ -53,6 +56,7 @@ export class EventRecorder implements AsyncDisposable {
   /** Number of recorded events of each namespace. */
   readonly #counts = new Map<string, number>();
   readonly #limits = new LruMap<string, TokenBucket>({ max: MAX_OBJECTS });
+  readonly #namespaceLimits: TokenBuckets;
   readonly #disposal = new AbortController();
   readonly #writing: Promise<void>;
   #dropped = 0;
@@ -61,6 +65,7 @@ export class EventRecorder implements AsyncDisposable {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
+    this.#namespaceLimits = new TokenBuckets({ clock: options.clock, ...NAMESPACE_LIMIT });
     this.#queue = new WorkQueue({
       ...{ clock: options.clock, baseDelayMs: 1_000, maxDelayMs: 30_000 },
       tenantOf: (key) => tenantOf(this.#events.get(key)?.facts),
@@ -90,7 +95,9 @@ export class EventRecorder implements AsyncDisposable {
       }
       return;
     }
-    if (!this.#limitOf(facts).tryTake() || !this.#makeSpace(tenantOf(facts))) {
+    const tenant = tenantOf(facts);
+    const isWithinRate = this.#limitOf(facts).tryTake() && this.#namespaceLimits.get(tenant).tryTake();
+    if (!isWithinRate || !this.#makeSpace(tenant)) {
       this.#drop(facts, 'too many events');
       return;
     }

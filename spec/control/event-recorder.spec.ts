@@ -253,6 +253,26 @@ describe('EventRecorder', () => {
       await recorder[Symbol.asyncDispose]();
     });
 
+    it('writes ten new events of a namespace each second after the first five hundred, however many objects have them', async () => {
+      let names = 0;
+      const record = (namespace: string) => {
+        const name = `n${names++}`;
+        recorder.record({ ...SCALED, regarding: { ...REGARDING, namespace, name, uid: name } });
+      };
+      const recordAll = async (count: number) => {
+        for (let index = 0; index < count; index++) record('default');
+        await until(served.clock, () => writes().length === names - recorder.dropped);
+      };
+      for (let round = 0; round < 3; round++) await recordAll(200);
+      expect(recorder.dropped).to.equal(100);
+      await served.clock.advance(10_000);
+      await recordAll(200);
+      expect(recorder.dropped).to.equal(200);
+      record('other');
+      await until(served.clock, () => writes().length === names - recorder.dropped);
+      expect(writes().at(-1)?.url.pathname).to.contain('/other/');
+    });
+
     it('retains at most the maximum length of a message', async () => {
       respond = () => undefined;
       const before = await memoryInUse();
