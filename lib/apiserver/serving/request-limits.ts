@@ -142,22 +142,30 @@ interface PacedRequest {
   readonly isOver: () => boolean;
 }
 
-/** Number of requests that begin before the event loop continues: they take some milliseconds. */
+/** Number of requests that begin before the event loop continues: what follows later in the same turn has a bound, too. */
 const MAX_CONCURRENT = 16;
+/** No request begins later in a slice: a single one may take milliseconds, as one with a selector of 16 KiB. */
+const MAX_SLICE_MS = 5;
 
 /**
- * Begins requests, no more than a few in each time slice: thousands may arrive in one packet. Addresses take turns. A
- * request that was canceled meanwhile, as by RST_STREAM, never begins.
+ * Begins requests, no more than a few in each time slice of a few milliseconds: thousands may arrive in one packet.
+ * Addresses take turns. A request that was canceled meanwhile, as by RST_STREAM, never begins.
  *
  * Not a `TokenBucket`: the pace is the event loop's, not the clock's.
  */
 export class RequestPacer {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #waiting = new Map<string, Set<PacedRequest>>();
   #begunCount = 0;
+  #sinceMs = 0;
   #slice: NodeJS.Immediate | undefined;
 
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
   take(request: PacedRequest): void {
-    if (this.#waiting.size === 0 && this.#begunCount < MAX_CONCURRENT) {
+    if (this.#waiting.size === 0 && !this.#isSliceSpent()) {
       this.#begin(request);
       return;
     }
@@ -175,13 +183,21 @@ export class RequestPacer {
 
   /** While none waits the slice may stay open until one arrives, which spares the event loop a turn. */
   #openSlice(): void {
-    this.#slice ??= setImmediate(() => this.#beginWaiting()).unref();
+    if (this.#slice) return;
+    this.#sinceMs = this.#clock.monotonicMs();
+    this.#slice = setImmediate(() => this.#beginWaiting()).unref();
+  }
+
+  /** A slice that stayed open counts as spent: the next request begins in the same turn of the event loop. */
+  #isSliceSpent(): boolean {
+    if (!this.#slice) return false;
+    return this.#begunCount >= MAX_CONCURRENT || this.#clock.monotonicMs() - this.#sinceMs >= MAX_SLICE_MS;
   }
 
   #beginWaiting(): void {
     this.#slice = undefined;
     this.#begunCount = 0;
-    while (this.#begunCount < MAX_CONCURRENT) {
+    while (!this.#isSliceSpent()) {
       const next = this.#next();
       if (!next) return;
       if (!next.isOver()) this.#begin(next);

@@ -77,7 +77,7 @@ export class SecureServer implements AsyncDisposable {
   readonly #connections: ReadonlySet<Socket>;
   readonly #gate: ConnectionGate;
   readonly #reservedAddresses: ReservedAddresses;
-  readonly #pacer = new RequestPacer();
+  readonly #pacer: RequestPacer;
   readonly #pipelines: PipelineLimit;
   #isDraining = false;
   /** Responses that have neither been sent nor cut off. */
@@ -97,6 +97,7 @@ export class SecureServer implements AsyncDisposable {
     this.#reservedAddresses = options.reservedAddresses;
     this.#server = server;
     this.#options = options;
+    this.#pacer = new RequestPacer(options.clock);
     this.#pipelines = new PipelineLimit(() => options.onRefused('pipelined'));
     this.#connections = trackConnections(server);
     server.on('request', (request, response) => this.#handle(request, response));

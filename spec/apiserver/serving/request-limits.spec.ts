@@ -74,11 +74,32 @@ describe('RequestPacer', () => {
     expect(begun).to.deep.equal(Array.from({ length: 40 }, (_, index) => `a${index}`));
   });
 
+  it('begins no further request in a slice that has taken five milliseconds', async () => {
+    const { take, begun } = setUp({ tookMs: 2 });
+    for (let count = 0; count < 4; count++) take(`a${count}`);
+    take('b0');
+    expect(begun).to.deep.equal(['a0', 'a1', 'a2']); // 6 ms
+    await nextSlice();
+    expect(begun.slice(3)).to.deep.equal(['a3', 'b0']);
+  });
+
+  it('begins one request in each slice, however slow they are', async () => {
+    const { take, begun } = setUp({ tookMs: 1000 });
+    for (let count = 0; count < 3; count++) take(`a${count}`);
+    take('b0');
+    expect(begun).to.deep.equal(['a0']);
+    await nextSlice();
+    await nextSlice();
+    expect(begun).to.deep.equal(['a0', 'a1', 'b0']); // not after all others
+    await nextSlice();
+    expect(begun.at(-1)).to.equal('a2');
+  });
+
   it('begins those that wait though nothing else happens', async () => {
     // A process ends when no pending event can resolve what it awaits.
     const program = `
       import { RequestPacer } from '#lib/apiserver/serving/request-limits.ts';
-      const pacer = new RequestPacer();
+      const pacer = new RequestPacer({ monotonicMs: () => 0 });
       let begun = 0;
       const request = { address: 'a', begin: () => begun++, isOver: () => false };
       for (let count = 0; count < 40; count++) pacer.take({ ...request });
@@ -125,12 +146,17 @@ describe('RequestPacer', () => {
 });
 
 /** The name of a request is its address, a letter, with a number. */
-function setUp() {
-  const pacer = new RequestPacer();
+function setUp({ tookMs = 0 } = {}) {
+  let nowMs = 0;
+  const pacer = new RequestPacer({ monotonicMs: () => nowMs });
   const begun: string[] = [];
   const over = new Set<string>();
+  const begin = (name: string) => {
+    begun.push(name);
+    nowMs += tookMs;
+  };
   const take = (name: string) =>
-    pacer.take({ address: name.charAt(0), begin: () => begun.push(name), isOver: () => over.has(name) });
+    pacer.take({ address: name.charAt(0), begin: () => begin(name), isOver: () => over.has(name) });
   return { take, begun, over };
 }
 
