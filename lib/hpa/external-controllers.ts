@@ -30,16 +30,17 @@ export class ExternalControllers {
     this.#sent.set(key, [...(this.#sent.get(key) ?? []), status].slice(-MAX_SENT));
   }
 
-  /** Observes a new, changed or deleted HPA. */
+  /** Observes a new, changed or deleted HPA; nothing is known of one whose status is left out. */
   observe(key: string, previous: Hpa | undefined, current: Hpa | undefined): void {
-    if (!current) {
+    if (!current || current.isReduced) {
       this.#noticed.delete(key);
       this.#sent.delete(key);
       return;
     }
     const isSent = () => (this.#sent.get(key) ?? []).some((status) => isSameStatus(current.status, status));
     const nowMs = this.#clock.nowMs();
-    const other = findExternalWriter(previous, current, { isSent, nowMs });
+    const whole = previous?.isReduced ? undefined : previous;
+    const other = findExternalWriter(whole, current, { isSent, nowMs });
     if (!other) return;
     const writtenAtMonotonicMs = this.#clock.monotonicMs() - (nowMs - other.writtenAtMs);
     this.#noticed.set(key, { other, writtenAtMonotonicMs });

@@ -13,6 +13,7 @@ import { decideInSteps } from './decision/decide.ts';
 import type { Decision, Outcome } from './decision/decision.ts';
 import type { HpaConfig } from './decision/decision-input.ts';
 import type { ScalingState } from './decision/scaling-state.ts';
+import { excessCondition, HpaBudget, hasCondition } from './excess-hpas.ts';
 import {
   type ExternalControllers,
   reportExternalController,
@@ -38,6 +39,14 @@ export function hpaController(dependencies: HpaDependencies): Controller {
     dependencies;
   const due = new DueHpas();
   const permits = new FairSemaphore(options.concurrentSyncs);
+  const budget = new HpaBudget();
+  const forgetDecisions = (key: string) => {
+    const { namespace = '', name } = nameOfKey(key);
+    due.forget(key);
+    decisions.forget(key);
+    inputsReader.forget(key);
+    series.forget(namespace, name);
+  };
   return {
     name: 'hpa',
     watches: [hpas, { onChange: () => () => {}, synced: (signal) => pods.synced(signal) }],
@@ -45,10 +54,8 @@ export function hpaController(dependencies: HpaDependencies): Controller {
       const hpa = statuses.latest(key, hpas.find(key));
       if (!hpa || !options.selector.matches(hpa.metadata.labels ?? {})) {
         const { namespace = '', name } = nameOfKey(key);
-        due.forget(key);
-        decisions.forget(key);
-        inputsReader.forget(key);
-        series.forget(namespace, name);
+        budget.delete(key);
+        forgetDecisions(key);
         if (!hpa) others.observe(key, undefined, undefined); // a status may have been sent after its deletion
         await states.forget(namespace, name, { isRetained: options.isDryRun });
         await autoMin.forget(namespace, name);
@@ -56,6 +63,14 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         return DONE;
       }
       const schedule = syncSchedule(hpa, options.syncPeriodMs);
+      const excess = budget.findExcess(key, hpa);
+      if (excess !== undefined) {
+        forgetDecisions(key);
+        await states.forget(hpa.metadata.namespace, hpa.metadata.name, { isRetained: true });
+        if (!others.lately(key, QUIET_PERIODS * schedule.periodMs))
+          await reportExcess(hpa, excess, { ...dependencies, signal });
+        return hpa.isReduced ? DONE : { requeueAfterMs: schedule.periodMs };
+      }
       due.follow(key, hpa.metadata.namespace, schedule.periodMs);
       const waitMs = due.untilDueMs(key, hpa, clock.monotonicMs());
       if (waitMs > 0) return { requeueAfterMs: waitMs };
@@ -82,6 +97,18 @@ export function hpaController(dependencies: HpaDependencies): Controller {
       return { requeueAfterMs: untilMs };
     },
   };
+}
+
+/** Reports once that an HPA is not decided, since it exceeds the budget of its namespace. */
+async function reportExcess(
+  hpa: Hpa,
+  message: string,
+  { statuses, signal, ...context }: HpaDependencies & { readonly signal: AbortSignal },
+): Promise<void> {
+  const condition = excessCondition(message);
+  if (context.options.isDryRun || hasCondition(hpa, condition)) return;
+  recordEvent(hpa, context, { type: 'Warning', reason: condition.reason ?? '', message });
+  await statuses.setCondition(hpa, condition, signal);
 }
 
 function invalidPeriod(message: string): EventText {

@@ -57,6 +57,7 @@ const WORKERS = 500;
 /** Backoff after failures of the API server. */
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 
+const HPA_OMITTED = 'Cannot scale by metrics of HPA';
 const POD_OMITTED = 'Cannot cache labels of pod; HPAs of its namespace do not scale by metrics';
 
 /** Wires HPAs, pods, metrics → decision → state, scale, status, events. */
@@ -65,6 +66,7 @@ export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {
   const hpas = informers.get(HPAS, { needs: HPA_NEEDS });
   const pods = informers.get(PODS, { needs: { fields: ['requests'] }, indexes: POD_INDEXES });
   logOmitted(pods, { logger, clock, kind: 'Pod', message: POD_OMITTED });
+  logOmitted(hpas, { logger, clock, kind: 'HorizontalPodAutoscaler', message: HPA_OMITTED });
   const scales = new TargetScales(environment);
   const decisions = new DecisionLog();
   const series = new HpaSeries(registry, decisions);

@@ -40,6 +40,8 @@ export interface ScaledHpa {
   /** The larger of the current and the desired replicas in its status; `undefined` while it has neither. */
   readonly replicas: number | undefined;
   readonly metrics: readonly HpaMetric[];
+  /** Why its metrics are left out, and possibly its annotations; absent if they are not. */
+  readonly omitted?: string;
 }
 
 /** A metric in messages: `External/queue-depth`. */
@@ -56,20 +58,22 @@ export const SCALED_HPAS = {
   view: readScaledHpa,
 };
 
-/** Reduces an HPA; `undefined` for one that neither has nor configures a collected metric. */
-export function readScaledHpa({ metadata, spec, status }: Hpa): ScaledHpa | undefined {
+/** Reduces an HPA; `undefined` for one that neither has nor configures a collected metric, as far as it is cached. */
+export function readScaledHpa({ metadata, spec, status, omitted }: Hpa): ScaledHpa | undefined {
   const metrics = (spec.metrics ?? []).map(metricOf).filter((metric) => metric !== undefined);
   const { namespace, name, uid, creationTimestamp = '', annotations: all = {} } = metadata;
   const annotations = Object.fromEntries(
     Object.entries(all).filter(([key]) => isConfigKey(key) || isMisspeltConfigKey(key)),
   );
   // An HPA that configures metrics without using any gets a message about that.
-  if (metrics.length === 0 && Object.keys(annotations).length === 0) return undefined;
+  if (metrics.length === 0 && Object.keys(annotations).length === 0 && omitted === undefined)
+    return undefined;
   return {
     ...{ namespace, name, uid, annotations, metrics },
     createdAt: creationTimestamp,
     scaleTargetRef: spec.scaleTargetRef,
     replicas: replicasIn(status),
+    ...(omitted !== undefined && { omitted }),
   };
 }
 

@@ -55,6 +55,16 @@ describe('ExternalControllers', () => {
     expect(others.lately('a/b', 1000)).to.deep.equal({ manager: 'unknown', writtenAtMs: NOW_MS });
   });
 
+  it('does not take an HPA whose status was left out for one that another controller has written', () => {
+    const others = new ExternalControllers(new ManualClock(NOW_MS));
+    const whole = hpa({ currentReplicas: 2, desiredReplicas: 3 });
+    const { status: _, ...reduced } = { ...whole, isReduced: true as const };
+    others.observe('a/b', whole, reduced);
+    others.observe('a/b', reduced, reduced);
+    others.observe('a/b', reduced, whole);
+    expect(others.lately('a/b', 1000)).to.equal(undefined);
+  });
+
   for (const stepMs of [-86_400_000, 86_400_000]) {
     it(`expires a write after the same time when the clock is stepped by ${stepMs} ms`, async () => {
       const clock = new ManualClock(NOW_MS);

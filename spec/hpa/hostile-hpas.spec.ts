@@ -59,6 +59,36 @@ describe('hpaController with excessive HPAs', () => {
     expect(await cluster.replicas('web')).to.equal(4);
   });
 
+  it('does not decide one beyond 15,000 metrics of its namespace until others are deleted', async () => {
+    const target = { type: 'AverageValue', averageValue: '10' };
+    const external = { type: 'External', external: { metric: { name: 'x' }, target } };
+    for (let index = 0; index < 30; index++) {
+      const name = `stopped-${index}`; // without replicas none of its metrics is requested
+      await cluster.deployment(name, 0);
+      await cluster.hpa(name, { spec: { metrics: Array(index === 29 ? 499 : 500).fill(external) } }); // one is of `well`
+    }
+    await cluster.lead();
+    await cluster.passes(async () => (await condition('stopped-29', 'ScalingActive')) !== undefined);
+    await cluster.deployment('web', 2);
+    cluster.queue('web', '40');
+    await cluster.hpa('web');
+    await cluster.passes(async () => (await condition('web', 'ScalingActive')) !== undefined);
+    const message = 'the HPAs of its namespace have more than 15000 metrics';
+    expect(await condition('web', 'ScalingActive')).to.include({
+      ...{ status: 'False', reason: 'NamespaceBudgetExceeded', message },
+    });
+    await cluster.elapse(60);
+    expect(cluster.events.filter((event) => event.startsWith('web '))).to.deep.equal([
+      `web NamespaceBudgetExceeded ${message}`,
+    ]);
+    expect(await condition('stopped-29', 'ScalingActive')).to.include({ reason: 'ScalingDisabled' });
+    expect(await cluster.replicas('web')).to.equal(2);
+    await cluster.api.delete(`${PATHS.hpas}/stopped-7`);
+    await cluster.elapse(35);
+    expect(await cluster.replicas('web')).to.equal(4);
+    expect(await condition('web', 'ScalingActive')).to.include({ status: 'True' });
+  });
+
   it('names overlapping HPAs in each of many, up to a limit', async () => {
     await cluster.deployment('web', 2);
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };

@@ -43,6 +43,42 @@ describe('HpaStatusWriter', () => {
     expect(sent.map(({ metadata }) => metadata.annotations)).to.deep.equal([{}, annotations, annotations]);
   });
 
+  it('sets a condition of an HPA of which parts are cached, and changes nothing else', async () => {
+    await using server = await startSimulatedApiServer();
+    const { client, clock } = server;
+    await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
+    const hpas = hpaResourceClient(api, { served: async () => RESOURCE });
+    const annotations = { 'example.com/owner': 'shop' };
+    await client.post(PATHS.hpas, { ...WEB, metadata: { ...WEB.metadata, annotations } });
+    await client.patch(`${PATHS.hpas}/web/status`, 'merge', {
+      status: {
+        currentReplicas: 3,
+        desiredReplicas: 4,
+        conditions: [{ type: 'AbleToScale', status: 'True' }],
+      },
+    });
+    const { metadata, spec, statusWriters } = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+    const { name, namespace, uid } = metadata;
+    const reduced: Hpa = { metadata: { name, namespace, uid }, spec, statusWriters, isReduced: true };
+    const others = new ExternalControllers(clock);
+    const statuses = new HpaStatusWriter({ hpas, others, clock });
+    const condition = { type: 'ScalingActive', status: 'False', reason: 'TooMany', message: 'too many' };
+    await statuses.setCondition(reduced, condition, signal);
+    const { body } = await client.get(`${PATHS.hpas}/web`);
+    expect(body.metadata.annotations).to.deep.equal(annotations);
+    expect(body.status).to.deep.include({ currentReplicas: 3, desiredReplicas: 4 });
+    expect(body.status.conditions).to.have.length(2);
+    expect(body.status.conditions[1]).to.deep.include(condition);
+    await statuses.setCondition(reduced, condition, signal);
+    const again = (await client.get(`${PATHS.hpas}/web`)).body;
+    expect(again.metadata.resourceVersion).to.equal(body.metadata.resourceVersion);
+    await statuses.setCondition(
+      { ...reduced, metadata: { ...reduced.metadata, uid: 'other' } },
+      condition,
+      signal,
+    );
+  });
+
   for (const [what, desiredReplicas, change] of [
     ['writes over what others have changed but the status', 3, 'spec'],
     ['leaves a status to who has written it meanwhile', 9, 'status'],

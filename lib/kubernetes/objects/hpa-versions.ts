@@ -69,7 +69,48 @@ export interface Hpa extends HorizontalPodAutoscaler {
   };
   /** Managers of its status, by `managedFields`. */
   readonly statusWriters: readonly StatusManager[];
+  /**
+   * Whether most of its metadata and status are left out, too, since its namespace has too many HPAs: an update needs the
+   * whole HPA.
+   */
+  readonly isReduced?: true;
 }
+
+/** Of all HPAs of a namespace: 10,000 of one metric. */
+const MAX_NAMESPACE_BYTES = 64 * 1024 * 1024;
+/** Of each part of an HPA beyond that bound. */
+const MAX_REDUCED_BYTES = 4 * 1024;
+const NO_TARGET = { kind: '', name: '' };
+
+const sizes = new WeakMap<Hpa, number>();
+
+const BUDGET = {
+  maxBytes: MAX_NAMESPACE_BYTES,
+  sizeBytes: (hpa: Hpa) => sizes.get(hpa) ?? measureObject(hpa),
+  reduce({ metadata, spec, status }: Hpa): Hpa {
+    const { namespace, name, uid, resourceVersion, creationTimestamp, ownerReferences } = metadata;
+    const { scaleTargetRef, minReplicas, maxReplicas } = spec;
+    const { conditions, desiredReplicas = 0 }: Partial<HpaStatus> = status ?? {};
+    const isSmall = (value: unknown) => measureObject(value) <= MAX_REDUCED_BYTES;
+    return {
+      metadata: {
+        ...{ namespace, name, uid },
+        ...(resourceVersion && { resourceVersion }),
+        ...(creationTimestamp && { creationTimestamp }),
+        ...(ownerReferences && isSmall(ownerReferences) && { ownerReferences }),
+      },
+      spec: {
+        scaleTargetRef: isSmall(scaleTargetRef) ? scaleTargetRef : NO_TARGET,
+        ...(minReplicas !== undefined && { minReplicas }),
+        maxReplicas,
+      },
+      ...(conditions && isSmall(conditions) && { status: { desiredReplicas, conditions } }),
+      omitted: `the HPAs of its namespace take more than ${MAX_NAMESPACE_BYTES} bytes`,
+      isReduced: true,
+      statusWriters: NONE,
+    };
+  },
+};
 
 /** HPAs as informers cache them. */
 export const HPAS = {
@@ -80,6 +121,7 @@ export const HPAS = {
     namespaced: true,
   },
   versions: HPA_VERSIONS,
+  budget: BUDGET,
   decoder(needs: readonly HpaNeeds[], version: string): (value: unknown) => Hpa {
     const united: UnitedNeeds = {
       fields: new Set(needs.flatMap(({ fields }) => fields)),
@@ -144,13 +186,15 @@ function decode(value: unknown, version: string, needs: UnitedNeeds): Hpa {
   if (measureObject([cached, spec.scaleTargetRef]) > MAX_METADATA_BYTES)
     throw new Error(`Cannot read an HPA: more than ${MAX_METADATA_BYTES / 1024} KiB of metadata`);
   const needed = neededSpec(withoutNulls(spec), fields);
-  return {
+  const hpa: Hpa = {
     metadata: { ...cached, ...(entries.length > 0 && { managedFields: entries }) },
     spec: omitted === undefined ? needed : { ...needed, metrics: NONE },
     ...(omitted !== undefined && { omitted }),
     ...(status && neededStatus(status, fields)),
     statusWriters: fields.has('statusWriters') ? statusManagers(managedFields) : NONE,
   };
+  sizes.set(hpa, measureObject(hpa));
+  return hpa;
 }
 
 /** An API server accepts thousands, and each is compared with all pods; ScaledObjects have as many at most. */

@@ -4,6 +4,11 @@ import { runForTenant } from '#lib/concurrency/tenant.ts';
 import type { Controller, Watched } from '#lib/control/controller.ts';
 import type { ApiResource } from '#lib/kubernetes/client/api-resource.ts';
 import type { KindReference } from '#lib/kubernetes/client/rest-mapper.ts';
+import {
+  MAX_NAMESPACE_METRICS,
+  METRICS_BUDGET,
+  NamespaceBudget,
+} from '#lib/kubernetes/informer/namespace-budget.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { type DescribedObject, nameOfMetric, type ScaledHpa } from '../collected-metrics.ts';
 import type { MetricCollector } from '../collectors/metric-collector.ts';
@@ -33,7 +38,8 @@ interface HpaCollectorsOptions {
 
 /** A value is valid for so many intervals. */
 const VALID_INTERVALS = 3;
-/** A missing kind may be defined later, and labels change. */
+const TOO_MANY = `More than ${MAX_NAMESPACE_METRICS} metrics are collected for HPAs of its namespace`;
+/** A missing kind may be defined later, labels change, and a namespace may have fewer metrics. */
 const RECHECK_INTERVAL_MS = 60_000;
 const POD: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
@@ -44,6 +50,7 @@ export class HpaCollectors {
   readonly #options: HpaCollectorsOptions;
   readonly #collected = new Map<string, CollectedHpa>();
   readonly #claims = new MetricClaims();
+  readonly #budget = new NamespaceBudget(METRICS_BUDGET);
   readonly #conflictListeners = new Set<(key: string) => void>();
 
   constructor(options: HpaCollectorsOptions) {
@@ -65,6 +72,7 @@ export class HpaCollectors {
         const hpa = this.#options.hpas.find(key);
         if (hpa) return await this.#reconcile(key, hpa, signal);
         this.#options.collection.replace(key, new Map());
+        this.#budget.delete(key);
         this.#notifyConflicting(this.#claims.put(key, []));
         if (this.#collected.delete(key)) this.#options.onChange(key);
         this.#options.objectLabels.retainOnly(this.#describedObjects());
@@ -113,7 +121,9 @@ export class HpaCollectors {
       ? found.filter(({ error }) => !(error instanceof UnknownCollector))
       : found;
     const [resolved, missing]: [CollectedMetric[], PlanProblem[]] = [[], []];
-    for (const one of planned) {
+    const isWithin = this.#budget.fit(key, planned.length) === planned.length;
+    if (!isWithin) missing.push({ metric: '', error: new Error(TOO_MANY) });
+    for (const one of isWithin ? planned : []) {
       const found = await this.#resolve(one, signal);
       if ('error' in found) missing.push(found);
       else resolved.push(found);

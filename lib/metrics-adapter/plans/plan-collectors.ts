@@ -24,6 +24,7 @@ export function planCollectors(hpa: ScaledHpa, collectors: readonly MetricCollec
   const configs = readAnnotations(hpa.annotations);
   const planned = new Map<string, PlannedCollector>();
   const problems: PlanProblem[] = [];
+  if (hpa.omitted !== undefined) problems.push({ metric: '', error: new Error(hpa.omitted) });
   for (const one of configs)
     if ('error' in one && one.metric === undefined)
       problems.push({ metric: '', error: one.error, ...(one.isQuiet && { isQuiet: true }) });

@@ -1,6 +1,10 @@
 import type { Collection } from '#lib/collection/collection.ts';
 import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
-import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
+import {
+  MAX_NAMESPACE_METRICS,
+  METRICS_BUDGET,
+  NamespaceBudget,
+} from '#lib/kubernetes/informer/namespace-budget.ts';
 import { type KubernetesObject, keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readKedaAnnotations } from '../api/annotations.ts';
@@ -39,11 +43,6 @@ interface CachedTriggers {
   readonly authentications: readonly unknown[];
 }
 
-/** Metrics of the triggers of all objects of one kind in a namespace; a trigger without metrics counts as one. */
-const MAX_NAMESPACE_METRICS = 15_000;
-/** A prepared metric with its collector and poll, measured. */
-const METRIC_BYTES = 4_700;
-
 /** Interval for reading credentials again: Secrets and ConfigMaps are not watched. */
 export const REREAD_MS = 300_000;
 /** The same while a source fails. */
@@ -57,12 +56,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
   readonly #options: PreparedObjectsOptions<Source, Prepared>;
   readonly #compiled = new Map<string, { readonly annotations: unknown; readonly prepared: Prepared }>();
   readonly #triggers = new Map<string, CachedTriggers>();
-  readonly #budget = new NamespaceBudget<readonly PreparedTrigger[]>({
-    maxBytes: MAX_NAMESPACE_METRICS * METRIC_BYTES,
-    sizeBytes: (triggers) =>
-      METRIC_BYTES * triggers.reduce((count, { metrics }) => count + (metrics.length || 1), 0),
-    reduce: ([first]) => (first ? [withoutMetrics(first)] : []),
-  });
+  readonly #budget = new NamespaceBudget(METRICS_BUDGET);
 
   constructor(options: PreparedObjectsOptions<Source, Prepared>) {
     this.#options = options;
@@ -127,7 +121,9 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
     const isSame = cached && isOf(cached, object, authentications);
     const now = await this.#prepare(object, { isChanged: cached !== undefined && !isSame, signal });
     const usable = isSame ? retainUsable(cached.prepared.triggers, now) : now;
-    const triggers = this.#budget.fit(key, usable);
+    // A trigger without metrics counts as one.
+    const count = usable.reduce((sum, { metrics }) => sum + (metrics.length || 1), 0);
+    const triggers = this.#budget.fit(key, count) === count ? usable : usable.slice(0, 1).map(withoutMetrics);
     const prepared = { uid, generation, triggers, preparedAtMs };
     this.#triggers.set(key, { prepared, authentications });
     return prepared;

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
 import { HPA_SPEC_SCHEMA, HPA_STATUS_SCHEMA } from '#lib/kubernetes/objects/hpa-schema.ts';
-import { HPA_VERSIONS, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
+import { HPA_VERSIONS, HPAS, readHpa, sentHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { mutatedObjects } from '#spec/support/mutated-objects.ts';
 
 const METADATA = { name: 'web', namespace: 'default', uid: 'u', resourceVersion: '7' };
@@ -155,6 +156,57 @@ describe('readHpa with a large object', () => {
     expect(read(327_680)).to.throw(message);
     const scaleTargetRef = { ...SPEC.scaleTargetRef, name: 'x'.repeat(327_680) };
     expect(read(1, { ...SPEC, scaleTargetRef })).to.throw(message);
+  });
+});
+
+describe('HPAS', () => {
+  const ownerReference = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 's', uid: 'o' };
+
+  it('bounds the HPAs that are cached of a namespace to 64 MiB, and reduces those beyond it', () => {
+    const decode = HPAS.decoder([{ fields: ['metadata', 'spec', 'status', 'statusWriters'] }], 'v2');
+    const budget = new NamespaceBudget(HPAS.budget);
+    const ownerReferences = [ownerReference];
+    const status = { currentReplicas: 1, desiredReplicas: 2, conditions: [{ type: 'A', status: 'True' }] };
+    const hpa = (name: string) =>
+      decode({
+        metadata: { ...METADATA, name, ownerReferences, annotations: { x: 'x'.repeat(1_000_000 / 4) } },
+        spec: { ...SPEC, metrics: METRICS },
+        status,
+      });
+    const isCached = (name: string, namespace = 'default') =>
+      budget.fit(`${namespace}/${name}`, hpa(name)).isReduced === undefined;
+    let count = 0;
+    while (isCached(`web-${count}`)) count++;
+    expect(count).to.be.within(255, 268); // of 67.1 MB
+    expect(budget.fit('default/late', hpa('late'))).to.deep.equal({
+      metadata: { ...METADATA, name: 'late', ownerReferences },
+      spec: SPEC,
+      status: { desiredReplicas: 2, conditions: status.conditions },
+      omitted: 'the HPAs of its namespace take more than 67108864 bytes',
+      isReduced: true,
+      statusWriters: [],
+    });
+    expect(isCached('late', 'other')).to.equal(true);
+    expect(isCached('web-7')).to.equal(true);
+    budget.delete('default/web-7');
+    expect(isCached('late')).to.equal(true);
+  });
+
+  it('reduces any HPA to a few kilobytes', () => {
+    const decode = HPAS.decoder([{ fields: ['metadata', 'spec', 'status', 'statusWriters'] }], 'v2');
+    const long = 'x'.repeat(100_000);
+    const hpa = decode({
+      metadata: { ...METADATA, labels: { a: long }, ownerReferences: [{ ...ownerReference, kind: long }] },
+      spec: { ...SPEC, scaleTargetRef: { ...SPEC.scaleTargetRef, name: long }, metrics: METRICS },
+      status: { desiredReplicas: 2, conditions: [{ type: 'A', status: 'True', message: long }] },
+    });
+    expect(HPAS.budget.reduce(hpa)).to.deep.equal({
+      metadata: METADATA,
+      spec: { ...SPEC, scaleTargetRef: { kind: '', name: '' } },
+      omitted: 'the HPAs of its namespace take more than 67108864 bytes',
+      isReduced: true,
+      statusWriters: [],
+    });
   });
 });
 

@@ -48,6 +48,37 @@ describe('HpaCollectors', () => {
     expect(system.collectors.collected.size).to.equal(0);
   });
 
+  it('collects 15,000 metrics of a namespace, and those of a further HPA once there is space', async () => {
+    const system = setUp();
+    const each = 100;
+    const hpa = (name: string): HpaInput => ({
+      name,
+      metrics: Array.from({ length: each }, (_, index) =>
+        externalMetric(`m${index}`, { type: 'counting', query: `${name}-${index}` }),
+      ),
+    });
+    const key = (index: number) => `default/web-${index}`;
+    const fitting = 15_000 / each;
+    for (let index = 0; index < fitting; index++) await system.apply(hpa(`web-${index}`), key(index));
+    expect(system.problems).to.deep.equal([]);
+    expect(system.collection.queryCount).to.equal(15_000);
+    expect(await system.apply(hpa('late'), key(fitting))).to.deep.equal({ requeueAfterMs: 60_000 });
+    expect(system.problems).to.deep.equal([
+      ': More than 15000 metrics are collected for HPAs of its namespace',
+    ]);
+    expect(system.collection.queryCount).to.equal(15_000);
+    await system.apply(undefined, key(0));
+    expect(await system.apply(hpa('late'), key(fitting))).to.deep.equal({});
+    expect(system.collection.queryCount).to.equal(15_000);
+    expect(system.collectors.collected.get(key(fitting))?.problems).to.deep.equal([]);
+  });
+
+  it('reports an HPA of which the metrics are left out', async () => {
+    const system = setUp();
+    await system.apply({ metrics: Array.from({ length: 501 }, (_, index) => externalMetric(`m${index}`)) });
+    expect(system.problems).to.deep.equal([': the HPA has 501 metrics, more than 500']);
+  });
+
   it('reports a problem when it begins, and again only when it changes', async () => {
     const system = setUp();
     const good = externalMetric('good', { type: 'counting', query: 'good' });
@@ -207,9 +238,9 @@ function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
     change: () => {
       for (const tell of changes) tell();
     },
-    async apply(input: HpaInput | undefined) {
+    async apply(input: HpaInput | undefined, key = KEY) {
       hpa = input && readScaledHpa(readHpaObject(input));
-      return await controller.reconcile(KEY, signal);
+      return await controller.reconcile(key, signal);
     },
   };
 }
