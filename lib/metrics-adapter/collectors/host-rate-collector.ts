@@ -10,7 +10,7 @@ interface HostRateCollectorOptions {
 
 const settings = z.object({
   hostnames: list(/^[a-zA-Z0-9.-]{1,253}$/, 'host names separated by commas').describe(
-    'Host names, separated by commas.',
+    'Comma-separated host names.',
   ),
   weight: numberIn(0, 100).optional().describe('Percentage of the requests to count; by default 100.'),
 });

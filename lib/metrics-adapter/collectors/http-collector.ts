@@ -10,7 +10,7 @@ import {
 } from './metric-collector.ts';
 
 const settings = z.object({
-  endpoint: sourceUrl.describe('URL of the document; it may have user and password.'),
+  endpoint: sourceUrl.describe('URL of the JSON document; may contain a user name and password.'),
   ...jsonSettings,
 });
 

@@ -33,15 +33,21 @@ const VALUE_COLUMNS = ['metricvalue', '_value'];
 const settings = z.object({
   query: text
     .optional()
-    .describe('The query in Flux. The value is the column `metricvalue` or `_value` of the first row.'),
-  'query-name': text.optional().describe('Name of the setting that contains the query, instead of `query`.'),
-  address: sourceUrl.optional().describe('URL of the server; requires `token` and `org`.'),
+    .describe('Query in Flux. The value is in the column `metricvalue` or `_value` of the first row.'),
+  'query-name': text
+    .optional()
+    .describe('Name of another setting, which contains the query; used instead of `query`.'),
+  address: sourceUrl
+    .optional()
+    .describe('URL of another server than that of `--influxdb-address`; requires `token` and `org`.'),
   token: z
     .string()
     .regex(TOKEN, { error: 'must be one word of printable ASCII' })
     .optional()
-    .describe('Token for this server; that of `--influxdb-token` is not sent to it.'),
-  org: text.optional().describe('Organization in InfluxDB.'),
+    .describe(
+      'Token for the server at `address`. The token of `--influxdb-token` is not sent to this server.',
+    ),
+  org: text.optional().describe('Name of the organization in InfluxDB.'),
 });
 
 /** Flux queries, for an External metric. */

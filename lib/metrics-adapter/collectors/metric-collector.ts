@@ -164,10 +164,12 @@ function shown(value: unknown): string {
 export const jsonSettings = {
   'json-key': text
     .optional()
-    .describe('JSONPath of the number, such as `$.queue.length`; alternative to `json-eval`.'),
+    .describe('JSONPath of the number, such as `$.queue.length`. Either this or `json-eval` is required.'),
   'json-eval': text
     .optional()
-    .describe('Expression over the document, such as `$.busy / $.workers * 100`; alternative to `json-key`.'),
+    .describe(
+      'Expression whose result is the number, such as `$.busy / $.workers * 100`. Either this or `json-key` is required.',
+    ),
   aggregator: choice(['avg', 'min', 'max', 'sum'])
     .optional()
     .describe('How to combine several numbers: `avg`, `min`, `max` or `sum`.'),

@@ -13,9 +13,11 @@ import {
 
 const settings = z.object({
   'metric-type': choice(['consumer-lag-seconds', 'unconsumed-events']).describe(
-    '`consumer-lag-seconds`, the maximum of all partitions, or `unconsumed-events`, their sum.',
+    '`consumer-lag-seconds` for the maximum lag of all partitions, or `unconsumed-events` for the sum of the events of all partitions.',
   ),
-  'subscription-id': text.optional().describe('The subscription; or the following three settings.'),
+  'subscription-id': text
+    .optional()
+    .describe('ID of the subscription. Either this or all of the following three settings are required.'),
   'owning-application': text.optional().describe('Application that owns the subscriptions.'),
   'event-types': list(/^[\w.-]{1,255}$/, 'names of event types separated by commas')
     .optional()

@@ -34,35 +34,37 @@ const DAY_MS = 86_400_000;
 
 const settings = z.object({
   ...jsonSettings,
-  port: wholeNumber(1, 65_535).describe('Port of each pod.'),
+  port: wholeNumber(1, 65_535).describe('Port on which each pod serves the JSON document.'),
   path: z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x3e\x40-\x7e]*$/.test(value), {
       error: 'must be a path of at most 1024 characters, with special characters percent-encoded',
     })
     .default('')
-    .describe('Path of the document; by default `/`.'),
+    .describe('Path of the JSON document; by default `/`.'),
   scheme: choice(['http', 'https'])
     .default('http')
-    .describe('`http`, or `https` with certificates that the system trusts.'),
+    .describe(
+      '`http` or `https`; with `https`, a CA that the system trusts must have signed the certificate.',
+    ),
   'raw-query': z
     .string()
     .refine((value) => value.length <= 1024 && /^[\x21\x24-\x7e]*$/.test(value), {
       error: 'must be a query of at most 1024 characters, with special characters percent-encoded',
     })
     .default('')
-    .describe('Query of the URL, without the `?`.'),
+    .describe('Query string of the URL, without the `?`.'),
   'request-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
     .describe(
-      'Timeout of a pod; by default 15s, or two intervals if that is shorter. 0 means the maximum, 60s.',
+      'Timeout of the request to a pod. By default 15s, or two intervals if these are shorter; 0 means the maximum, 60s.',
     ),
   'connect-timeout': duration(0, MAX_TIMEOUT_MS)
     .optional()
-    .describe('Timeout for connecting to a pod; by default 15s. 0 means the maximum, 60s.'),
+    .describe('Timeout for connecting to a pod. By default 15s; 0 means the maximum, 60s.'),
   'min-pod-ready-age': duration(0, DAY_MS)
     .optional()
-    .describe('Pods that have been ready for a shorter time are not queried.'),
+    .describe('Minimum time for which a pod must have been ready before it is queried.'),
 });
 
 /** A number in the JSON of each ready pod of an HPA's target, for a Pods metric. */

@@ -24,14 +24,16 @@ interface PrometheusCollectorOptions {
 }
 
 const settings = z.object({
-  query: text.optional().describe('The query in PromQL. The value is the first sample of the result.'),
-  'query-name': text.optional().describe('Name of the setting that contains the query, instead of `query`.'),
+  query: text.optional().describe('Query in PromQL. The value is the first sample of the result.'),
+  'query-name': text
+    .optional()
+    .describe('Name of another setting, which contains the query; used instead of `query`.'),
   'prometheus-server': sourceUrl
     .optional()
-    .describe('URL of the server, with user and password if it needs them.'),
+    .describe('URL of another Prometheus server; may contain a user name and password.'),
   'prometheus-server-alias': text
     .optional()
-    .describe('Name of a server of `--additional-prometheus-server`.'),
+    .describe('Name of another Prometheus server, which `--additional-prometheus-server` defines.'),
 });
 
 type Settings = ReadSettings<typeof settings>;

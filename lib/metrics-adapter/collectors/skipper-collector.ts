@@ -29,7 +29,7 @@ const settings = z.object({
   backend: text
     .optional()
     .describe(
-      'The backend, if requests are distributed to several. It can also follow the name of the metric, after a comma.',
+      'Name of the backend whose requests are counted, if requests are distributed among several backends. Alternatively, append the name to the name of the metric, after a comma.',
     ),
 });
 

@@ -17,9 +17,9 @@ export interface SqlCollectorOptions {
 }
 
 const settings = z.object({
-  source: text.describe('Name of a database of `--sql-source`.'),
+  source: text.describe('Name of a database that `--sql-source` defines.'),
   query: text.describe(
-    'The query. It returns one number, or rows of labels and a number; all rows are served.',
+    'SQL query whose result is one number, or rows of labels and a number. All rows are served.',
   ),
 });
 

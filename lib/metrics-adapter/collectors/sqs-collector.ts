@@ -7,7 +7,7 @@ const settings = z.object({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,80}(?:\.fifo)?$/, { error: 'must be the name of a queue' })
     .describe('Name of the queue.'),
-  region: text.describe('Region of the queue, one of `--aws-region`.'),
+  region: text.describe('Region of the queue, which must be in `--aws-region`.'),
 });
 
 /** The number of waiting messages in a queue of Amazon SQS, for an External metric. */

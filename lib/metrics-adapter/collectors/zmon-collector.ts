@@ -18,15 +18,17 @@ const AGGREGATOR = /^(?:avg|count|last|max|min|sum|diff)$/; // written out, so t
 const MAX_AGGREGATORS = 10;
 
 const settings = z.object({
-  'check-id': wholeNumber(1, 2 ** 31).describe('Number of the check.'),
-  key: text.optional().describe('Key of the value, if the check has several.'),
+  'check-id': wholeNumber(1, 2 ** 31).describe('ID of the check.'),
+  key: text.optional().describe('Key of the value, if the check returns several values.'),
   duration: duration(1_000, MAX_DURATION_MS)
     .optional()
     .describe('Maximum age of a data point; by default 10m.'),
   aggregators: list(AGGREGATOR, `some of ${ZMON_AGGREGATORS.join(', ')}`)
     .refine((names) => names.length <= MAX_AGGREGATORS, { error: `must be at most ${MAX_AGGREGATORS}` })
     .optional()
-    .describe('Functions that combine the data, applied in order, separated by commas; by default `last`.'),
+    .describe(
+      'Comma-separated functions that combine the data points, applied in this order; by default `last`.',
+    ),
 });
 
 /** The data of a ZMON check, for an External metric; `tag-NAME` settings select entities. */
