@@ -17,7 +17,7 @@ export function deal(
     LOADING_MS + (Object.hasOwn(durations, file) ? (durations[file] ?? 0) : UNMEASURED_MS);
   const shares = Array.from({ length: processes }, () => ({ files: new Set<string>(), totalMs: 0 }));
   for (const file of [...files].sort((one, other) => weight(other) - weight(one))) {
-    const share = shares.reduce((least, next) => (next.totalMs < least.totalMs ? next : least));
+    const share = shares.reduce((smallest, next) => (next.totalMs < smallest.totalMs ? next : smallest));
     share.files.add(file);
     share.totalMs += weight(file);
   }

@@ -20,7 +20,7 @@ const processes = Math.min(2, availableParallelism());
  * The longest files, which begin first, so that none of them runs alone at the end. The first two run together: the
  * timing of the HPA controller is best observed beside a file that mostly waits.
  */
-const LONGEST = [
+const SLOWEST_FIRST = [
   'hpa',
   'metrics-adapter',
   'killed-leaders',
@@ -33,7 +33,9 @@ const startMs = performance.now();
 const kubernetes = await kubernetesVersion();
 console.log(`On ${kubernetes}`);
 const files = process.argv.slice(2);
-const left = (files.length > 0 ? [...files] : globSync('spec/acceptance/**/*.acceptance.ts')).sort(byPlace);
+const left = (files.length > 0 ? [...files] : globSync('spec/acceptance/**/*.acceptance.ts')).sort(
+  byPosition,
+);
 const failed: string[] = [];
 const skipped: string[] = [];
 const { RECORDED_REQUESTS: retained } = process.env;
@@ -84,13 +86,13 @@ async function comparePermissions(): Promise<void> {
   if (failed.length === 0 && skipped.length === 0) failed.push('the permissions of the manifests');
 }
 
-function byPlace(one: string, other: string): number {
-  return placeOf(one) - placeOf(other) || one.localeCompare(other);
+function byPosition(one: string, other: string): number {
+  return positionOf(one) - positionOf(other) || one.localeCompare(other);
 }
 
-function placeOf(file: string): number {
-  const place = LONGEST.indexOf(basename(file, '.acceptance.ts'));
-  return place < 0 ? LONGEST.length : place;
+function positionOf(file: string): number {
+  const position = SLOWEST_FIRST.indexOf(basename(file, '.acceptance.ts'));
+  return position < 0 ? SLOWEST_FIRST.length : position;
 }
 
 function secondsSince(sinceMs: number): number {

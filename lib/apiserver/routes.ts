@@ -37,7 +37,7 @@ export function groupRoutes(served: ServedGroups): Router<RequestState> {
       requireGet(context, mediaTypes);
       return endpoint(context);
     };
-    router.get(path, recent.remember(serve));
+    router.get(path, recent.cache(serve));
   };
   get('/apis', { produces: DOCUMENT_TYPES }, serveGroups(groups, serverAddress));
   get('/version', { produces: [MEDIA_TYPES.json] }, (context) =>
@@ -54,7 +54,7 @@ export function groupRoutes(served: ServedGroups): Router<RequestState> {
         writeDocument(context, apiResourceList(groupVersion, apiVersion.resources())),
       );
       // For any method: an unknown path is not found before its method is considered.
-      if (route) router.all(`/apis/${groupVersion}/*path`, recent.remember(serveRouted(route)));
+      if (route) router.all(`/apis/${groupVersion}/*path`, recent.cache(serveRouted(route)));
       else
         for (const resource of apiVersion.resources())
           if (resource.type === 'objects')
@@ -123,7 +123,7 @@ export class RecentRoutes {
   };
 
   /** The same endpoint, cached for each path that the router calls it for. */
-  remember(endpoint: Endpoint): Endpoint {
+  cache(endpoint: Endpoint): Endpoint {
     return (context) => {
       this.#slotOf(context.path).found = { endpoint, params: context.params };
       return endpoint(context);

@@ -36,9 +36,9 @@ export interface StoredObjectMetric {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Reads the values of the selected objects that have one, at the time of a request. */
-  values(isWanted: ObjectFilter): readonly ObjectValue[];
+  values(isSelected: ObjectFilter): readonly ObjectValue[];
   /** Returns why none of the selected objects has a value; `undefined` if some have, or if the cause is unknown. */
-  failure?(isWanted: ObjectFilter): Error | undefined;
+  failure?(isSelected: ObjectFilter): Error | undefined;
 }
 
 /** Whether a request selects an object. */
@@ -132,14 +132,14 @@ export class MetricStore implements ExternalMetricsProvider {
     const { namespace, name, labelSelector, metricSelector } = query;
     const served = this.#objects.get(`${query.resource}/${query.metric}`);
     if (!served) return undefined;
-    const isWanted: ObjectFilter = ({ name: of, labels }) =>
+    const isSelected: ObjectFilter = ({ name: of, labels }) =>
       name === undefined ? selects(labelSelector, labels) : of === name;
     const values = new Map<string, ObjectValue>();
     let failure: Error | undefined;
     for (const one of served.get(namespace)?.candidates(metricSelector) ?? []) {
       if (!metricSelector.matches(one.labels)) continue;
-      failure ??= one.failure?.(isWanted);
-      for (const value of one.values(isWanted)) {
+      failure ??= one.failure?.(isSelected);
+      for (const value of one.values(isSelected)) {
         const { name: of } = value.object;
         if (!values.has(of)) values.set(of, value);
       }
@@ -242,7 +242,7 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
    * order.
    */
   candidates(selector: LabelSelector): ReadonlySet<T> {
-    let fewest: ReadonlySet<T> = this.#members;
+    let smallest: ReadonlySet<T> = this.#members;
     for (const { key, operator, values } of selector.requirements) {
       const [value, ...others] = values;
       const isOneValue = (operator === '=' || operator === '==' || operator === 'in') && others.length === 0;
@@ -250,9 +250,9 @@ export class LabelledSet<T extends Labelled> implements Iterable<T> {
       // The source may add the label to members without it.
       if (!isOneValue || value === undefined || byValue?.count !== this.#members.size) continue;
       const having = byValue.get(value);
-      if (having.size < fewest.size) fewest = having;
+      if (having.size < smallest.size) smallest = having;
     }
-    return fewest;
+    return smallest;
   }
 }
 

@@ -66,7 +66,7 @@ export class Poll {
   readonly #tenants = new CountedSet<string>();
   readonly #listeners = new CountedSet<() => void>();
   /** `undefined` when it has to be computed. */
-  #shortestMs: number | undefined;
+  #minIntervalMs: number | undefined;
   readonly #results: PollResults;
   #timer: Disposable | undefined;
   #nextAtMonotonicMs: number;
@@ -103,8 +103,8 @@ export class Poll {
     const { tenant, onPolled } = subscription;
     if (tenant !== undefined) this.#tenants.add(tenant);
     if (onPolled) this.#listeners.add(onPolled);
-    if (this.#shortestMs !== undefined)
-      this.#shortestMs = Math.min(this.#shortestMs, subscription.intervalMs);
+    if (this.#minIntervalMs !== undefined)
+      this.#minIntervalMs = Math.min(this.#minIntervalMs, subscription.intervalMs);
     const latestMs = this.#environment.clock.monotonicMs() + this.#intervalMs;
     if (!this.#hasBegun) this.#schedule(this.#nextAtMonotonicMs);
     else if (!this.#results.failure && this.#nextAtMonotonicMs > latestMs) this.#schedule(latestMs);
@@ -135,17 +135,18 @@ export class Poll {
 
   /** The shortest interval of the subscriptions, of which tenants may add any number. */
   get #intervalMs(): number {
-    if (this.#shortestMs !== undefined) return this.#shortestMs;
-    let shortestMs = Number.POSITIVE_INFINITY;
-    for (const { intervalMs } of this.#subscriptions.values()) shortestMs = Math.min(shortestMs, intervalMs);
-    this.#shortestMs = shortestMs;
-    return shortestMs;
+    if (this.#minIntervalMs !== undefined) return this.#minIntervalMs;
+    let minIntervalMs = Number.POSITIVE_INFINITY;
+    for (const { intervalMs } of this.#subscriptions.values())
+      minIntervalMs = Math.min(minIntervalMs, intervalMs);
+    this.#minIntervalMs = minIntervalMs;
+    return minIntervalMs;
   }
 
   #remove(subscriber: object): void {
     const before = this.#subscriptions.get(subscriber);
     if (!before) return;
-    if (before.intervalMs === this.#shortestMs) this.#shortestMs = undefined;
+    if (before.intervalMs === this.#minIntervalMs) this.#minIntervalMs = undefined;
     this.#subscriptions.delete(subscriber);
     if (before.tenant !== undefined) this.#tenants.remove(before.tenant);
     if (before.onPolled) this.#listeners.remove(before.onPolled);

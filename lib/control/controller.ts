@@ -216,16 +216,16 @@ export class KeyFailures {
   }
 
   /** Forgets all other keys, which have been deleted or are no longer retried. */
-  keepOnly(keys: ReadonlySet<string>): void {
-    for (const key of this.#failing.keys()) if (!keys.has(key)) this.#forget(key);
+  retainOnly(keys: ReadonlySet<string>): void {
+    for (const key of this.#failing.keys()) if (!keys.has(key)) this.#remove(key);
   }
 
   succeed(key: string): void {
     this.#failing.get(key)?.succeed({ controller: this.#options.controller, key });
-    this.#forget(key);
+    this.#remove(key);
   }
 
-  #forget(key: string): void {
+  #remove(key: string): void {
     if (!this.#failing.delete(key)) return;
     const count = (this.#counts.get(namespaceOf(key)) ?? 0) - 1;
     if (count > 0) this.#counts.set(namespaceOf(key), count);

@@ -88,7 +88,7 @@ export class EventRecorder implements AsyncDisposable {
     if (recorded && clock.monotonicMs() - recorded.writtenAtMs < SERIES_MS) {
       this.#events.delete(key); // move to the end: the least recently recorded is evicted first
       this.#events.set(key, recorded);
-      recorded.facts = { ...recorded.facts, count: recorded.facts.count + 1, lastSeenAtMs: nowMs };
+      recorded.facts = { ...recorded.facts, count: recorded.facts.count + 1, lastObservedAtMs: nowMs };
       // One that was not written yet is queued, or waits for its retry.
       if (recorded.writtenCount > 0) {
         this.#queue.addAfter(key, recorded.writtenAtMs + UPDATE_INTERVAL_MS - clock.monotonicMs());
@@ -101,8 +101,14 @@ export class EventRecorder implements AsyncDisposable {
       this.#drop(facts, 'too many events');
       return;
     }
-    const seen = { ...facts, name: nameOf(facts), count: 1, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
-    this.#add(key, { facts: seen, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
+    const counted = {
+      ...facts,
+      name: nameOf(facts),
+      count: 1,
+      firstObservedAtMs: nowMs,
+      lastObservedAtMs: nowMs,
+    };
+    this.#add(key, { facts: counted, writtenCount: 0, writtenAtMs: clock.monotonicMs() });
     this.#queue.add(key);
   }
 
@@ -164,7 +170,7 @@ export class EventRecorder implements AsyncDisposable {
 
   #giveUp(key: string, error: unknown): void {
     const event = this.#events.get(key);
-    this.#forget(key);
+    this.#remove(key);
     this.#queue.forget(key);
     if (event) this.#drop(event.facts, 'the API server refuses events', error);
   }
@@ -188,7 +194,7 @@ export class EventRecorder implements AsyncDisposable {
     if (free > 0 && !isAtShare) return true;
     for (const [key, { facts, writtenCount }] of this.#events) {
       if (writtenCount < facts.count || (isAtShare && tenantOf(facts) !== tenant)) continue;
-      this.#forget(key);
+      this.#remove(key);
       return true;
     }
     return false;
@@ -201,7 +207,7 @@ export class EventRecorder implements AsyncDisposable {
     this.#events.set(key, event);
   }
 
-  #forget(key: string): void {
+  #remove(key: string): void {
     const event = this.#events.get(key);
     if (!event) return;
     this.#events.delete(key);
@@ -276,8 +282,8 @@ interface EventSource {
 interface CountedEvent extends EventFacts {
   readonly name: string;
   readonly count: number;
-  readonly firstSeenAtMs: number;
-  readonly lastSeenAtMs: number;
+  readonly firstObservedAtMs: number;
+  readonly lastObservedAtMs: number;
 }
 
 /** Limit of the API server. */
@@ -317,7 +323,7 @@ function eventObject(event: CountedEvent, source: EventSource, group: string) {
       message: event.message,
       source: { component: source.controller },
       reportingComponent: source.controller,
-      firstTimestamp: formatTimestamp(event.firstSeenAtMs),
+      firstTimestamp: formatTimestamp(event.firstObservedAtMs),
     };
   }
   return {
@@ -326,14 +332,14 @@ function eventObject(event: CountedEvent, source: EventSource, group: string) {
     regarding: object,
     note: event.message,
     reportingController: source.controller,
-    eventTime: formatMicroTime(event.firstSeenAtMs),
+    eventTime: formatMicroTime(event.firstObservedAtMs),
   };
 }
 
 /** The fields that change when an event repeats. */
-function seriesOf({ count, lastSeenAtMs }: CountedEvent, group: string): object {
-  if (group === '') return { count, lastTimestamp: formatTimestamp(lastSeenAtMs) };
-  return { series: { count, lastObservedTime: formatMicroTime(lastSeenAtMs) } };
+function seriesOf({ count, lastObservedAtMs }: CountedEvent, group: string): object {
+  if (group === '') return { count, lastTimestamp: formatTimestamp(lastObservedAtMs) };
+  return { series: { count, lastObservedTime: formatMicroTime(lastObservedAtMs) } };
 }
 
 function referenceTo({ apiVersion, kind, namespace, name, uid, resourceVersion }: ObjectReference): object {

@@ -139,10 +139,10 @@ export class WorkQueue {
    * @param keepReady whether ready keys are still processed; by default they are dropped
    * @returns when no key is being processed
    */
-  async shutDown({ keepReady = false }: { readonly keepReady?: boolean } = {}): Promise<void> {
+  async shutDown({ retainReady = false }: { readonly retainReady?: boolean } = {}): Promise<void> {
     this.#isShutDown = true;
     this.#waiting.clear();
-    if (!keepReady) {
+    if (!retainReady) {
       for (const key of [...this.#ready, ...this.#again]) this.#options.observer?.dropped(key);
       this.#ready.clear();
       this.#again.clear();

@@ -151,9 +151,9 @@ export function hpaChange(hpa: Hpa, size: number): HpaChange | undefined {
   const isOurs = fromText !== undefined && Number(toText) === hpa.maxReplicas;
   const usualMax = isOurs ? Number(fromText) : hpa.maxReplicas;
   const maxReplicas = Math.max(usualMax, size);
-  const remembered = maxReplicas > usualMax ? `${usualMax}>${maxReplicas}` : undefined;
+  const recorded = maxReplicas > usualMax ? `${usualMax}>${maxReplicas}` : undefined;
   const current = hpa.annotations[RAISED_MAX];
-  const raisedMax = remembered === current ? undefined : (remembered ?? null);
+  const raisedMax = recorded === current ? undefined : (recorded ?? null);
   if (hpa.minReplicas === size && hpa.maxReplicas === maxReplicas && raisedMax === undefined)
     return undefined;
   return { minReplicas: size, maxReplicas, raisedMax };

@@ -42,10 +42,10 @@ export function hpaController(dependencies: HpaDependencies): Controller {
   const budget = new HpaBudget();
   const forgetDecisions = (key: string) => {
     const { namespace = '', name } = nameOfKey(key);
-    due.forget(key);
-    decisions.forget(key);
-    inputsReader.forget(key);
-    series.forget(namespace, name);
+    due.remove(key);
+    decisions.remove(key);
+    inputsReader.remove(key);
+    series.remove(namespace, name);
   };
   return {
     name: 'hpa',
@@ -57,21 +57,21 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         budget.delete(key);
         forgetDecisions(key);
         if (!hpa) others.observe(key, undefined, undefined); // a status may have been sent after its deletion
-        await states.forget(namespace, name, { isRetained: options.isDryRun });
-        await autoMin.forget(namespace, name);
-        if (!due.isFollowing(namespace)) states.release(namespace);
+        await states.remove(namespace, name, { isRetained: options.isDryRun });
+        await autoMin.remove(namespace, name);
+        if (!due.hasHpas(namespace)) states.release(namespace);
         return DONE;
       }
       const schedule = syncSchedule(hpa, options.syncPeriodMs);
       const excess = budget.findExcess(key, hpa);
       if (excess !== undefined) {
         forgetDecisions(key);
-        await states.forget(hpa.metadata.namespace, hpa.metadata.name, { isRetained: true });
+        await states.remove(hpa.metadata.namespace, hpa.metadata.name, { isRetained: true });
         if (!others.lately(key, QUIET_PERIODS * schedule.periodMs))
           await reportExcess(hpa, excess, { ...dependencies, signal });
         return hpa.isReduced ? DONE : { requeueAfterMs: schedule.periodMs };
       }
-      due.follow(key, hpa.metadata.namespace, schedule.periodMs);
+      due.add(key, hpa.metadata.namespace, schedule.periodMs);
       const waitMs = due.untilDueMs(key, hpa, clock.monotonicMs());
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const isChanged = due.isNew(key, hpa);
@@ -138,7 +138,7 @@ async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise
   const { config, isDryRun } = context.options;
   const { namespace, name, uid } = observed.metadata;
   const hpa = withoutElsewhere(observed);
-  const maxAgeMs = Math.min(due.shortestPeriodMs(namespace) / 2, MAX_AGE_MS);
+  const maxAgeMs = Math.min(due.minPeriodMs(namespace) / 2, MAX_AGE_MS);
   const ref = { namespace, name, uid };
   const evaluate = async (isFresh: boolean, earlier?: HpaInputs) => {
     const read = await inputsReader.read(hpa, { maxAgeMs, signal, isFresh, earlier });
@@ -251,7 +251,7 @@ interface HpaDependencies {
   readonly scales: Pick<TargetScales, 'set'>;
   readonly statuses: HpaStatusWriter;
   readonly states: ScalingStates;
-  readonly autoMin: Pick<AutoMinReplicas, 'observe' | 'forget'>;
+  readonly autoMin: Pick<AutoMinReplicas, 'observe' | 'remove'>;
   readonly others: ExternalControllers;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly decisions: DecisionLog;

@@ -38,8 +38,8 @@ export class HpaStatusWriter {
   }
 
   /** The HPA as last written by this process, or as observed if that is newer. */
-  latest(key: string, seen: Hpa | undefined): Hpa | undefined {
-    return this.#written.latest(key, seen);
+  latest(key: string, observed: Hpa | undefined): Hpa | undefined {
+    return this.#written.latest(key, observed);
   }
 
   /**

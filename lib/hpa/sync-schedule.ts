@@ -66,7 +66,7 @@ export class DueHpas {
     return !decided || !hasSameSpec(decided.hpa, hpa);
   }
 
-  follow(key: string, namespace: string, periodMs: number): void {
+  add(key: string, namespace: string, periodMs: number): void {
     const own = this.#ownPeriods.get(key);
     if (own?.periodMs === periodMs) return;
     this.#leave(key);
@@ -80,18 +80,18 @@ export class DueHpas {
     this.#decided.set(key, { hpa, dueAtMs });
   }
 
-  forget(key: string): void {
+  remove(key: string): void {
     this.#decided.delete(key);
     this.#leave(key);
   }
 
   /** Whether a namespace has a tracked HPA. */
-  isFollowing(namespace: string): boolean {
+  hasHpas(namespace: string): boolean {
     return this.#periods.has(namespace);
   }
 
   /** The shortest period of the HPAs of a namespace. */
-  shortestPeriodMs(namespace: string): number {
+  minPeriodMs(namespace: string): number {
     return Math.min(...(this.#periods.get(namespace)?.keys() ?? []));
   }
 

@@ -77,14 +77,14 @@ function repeatedKeyAt(document: Document): number | undefined {
   let at: number | undefined;
   visit(document, {
     Map(_, { items }) {
-      const seen = new Set<unknown>();
+      const visited = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        if (seen.has(key.value)) {
+        if (visited.has(key.value)) {
           at = key.range?.[0] ?? 0;
           return visit.BREAK;
         }
-        seen.add(key.value);
+        visited.add(key.value);
       }
       return undefined;
     },

@@ -131,8 +131,8 @@ export function isMisspeltConfigKey(key: string): boolean {
   return isAs(prefix, 'metric-config') && words.some((word) => isAs(second, word));
 }
 
-function isAs(word: string, wanted: string): boolean {
-  return word === wanted || isMisspelling(word, wanted);
+function isAs(word: string, expected: string): boolean {
+  return word === expected || isMisspelling(word, expected);
 }
 
 /**
@@ -140,15 +140,15 @@ function isAs(word: string, wanted: string): boolean {
  *
  * A word of very different length is rejected at once, which bounds the work by the length of `wanted`.
  */
-export function isMisspelling(word: string, wanted: string): boolean {
-  const maxEdits = wanted.length > 5 ? 2 : 1;
-  if (word === wanted || Math.abs(word.length - wanted.length) > maxEdits) return false;
+export function isMisspelling(word: string, expected: string): boolean {
+  const maxEdits = expected.length > 5 ? 2 : 1;
+  if (word === expected || Math.abs(word.length - expected.length) > maxEdits) return false;
   // Edits between the prefix read of `word` and each prefix of `wanted`.
-  let edits = Array.from({ length: wanted.length + 1 }, (_, index) => index);
+  let edits = Array.from({ length: expected.length + 1 }, (_, index) => index);
   for (const [read, letter] of [...word.toLowerCase()].entries()) {
     const next = [read + 1];
-    for (let index = 0; index < wanted.length; index++) {
-      const replaced = (edits[index] ?? 0) + (wanted[index] === letter ? 0 : 1);
+    for (let index = 0; index < expected.length; index++) {
+      const replaced = (edits[index] ?? 0) + (expected[index] === letter ? 0 : 1);
       next.push(Math.min(replaced, (edits[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
     }
     edits = next;

@@ -159,8 +159,8 @@ function attempt(
   }
 }
 
-function hasMore(matches: Iterator<unknown>, most: number): boolean {
-  for (let seen = 0; seen <= most; seen++) if (matches.next().done) return false;
+function hasMore(matches: Iterator<unknown>, max: number): boolean {
+  for (let count = 0; count <= max; count++) if (matches.next().done) return false;
   return true;
 }
 

@@ -21,8 +21,8 @@ const sum: Aggregator = (numbers) => numbers.reduce((total, one) => total + one,
 /** By their names in configurations. */
 export const AGGREGATORS = {
   avg: (numbers: readonly number[]) => sum(numbers) / numbers.length,
-  min: (numbers: readonly number[]) => numbers.reduce((least, one) => Math.min(least, one)),
-  max: (numbers: readonly number[]) => numbers.reduce((most, one) => Math.max(most, one)),
+  min: (numbers: readonly number[]) => numbers.reduce((min, one) => Math.min(min, one)),
+  max: (numbers: readonly number[]) => numbers.reduce((max, one) => Math.max(max, one)),
   sum,
 } satisfies Readonly<Record<string, Aggregator>>;
 

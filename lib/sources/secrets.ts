@@ -59,7 +59,7 @@ export class Secrets {
     // The sender may have truncated the text, as brokers do. Where it is truncated here, its end is dropped.
     if (!isWhole && end === undefined) return left.slice(0, -longest - 1);
     const beginning = [...prefixes, ...whole].reduce(
-      (most, form) => Math.max(most, measurePrefixAtEnd(left, form)),
+      (max, form) => Math.max(max, measurePrefixAtEnd(left, form)),
       0,
     );
     const cleaned = beginning < MIN_PREFIX_LENGTH ? left : left.slice(0, -beginning) + REPLACEMENT;

@@ -32,10 +32,10 @@ export function replicaChart(
 
 /** The top of the axis: a bound that nothing approaches, or one far proposal, would flatten the chart. */
 export function highestReplicas({ replicas, proposed = [], maxReplicas }: DrawnReplicas): number {
-  let most = 1;
-  for (const { value = 0 } of replicas) most = Math.max(most, value);
-  for (const { value = 0 } of proposed) most = Math.max(most, Math.min(value, 2 * maxReplicas));
-  return maxReplicas <= 2 * most ? Math.max(most, maxReplicas) : most;
+  let max = 1;
+  for (const { value = 0 } of replicas) max = Math.max(max, value);
+  for (const { value = 0 } of proposed) max = Math.max(max, Math.min(value, 2 * maxReplicas));
+  return maxReplicas <= 2 * max ? Math.max(max, maxReplicas) : max;
 }
 
 interface DrawnReplicas {

@@ -33,7 +33,8 @@ if (mutate.length === 0) {
     dryRunTimeoutMinutes: 20, // all specs once, on a machine that other processes use, too
     warnings: { unknownOptions: false, preprocessorErrors: true, unserializableOptions: true, slow: true },
   }).runMutationTest();
-  const of = (...wanted: readonly string[]) => results.filter(({ status }) => wanted.includes(status)).length;
+  const of = (...statuses: readonly string[]) =>
+    results.filter(({ status }) => statuses.includes(status)).length;
   const [killed, late, unreached, leftOut] = [
     of('Killed'),
     of('Timeout'),

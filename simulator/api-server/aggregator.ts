@@ -58,7 +58,7 @@ export class Aggregator {
     };
     this.#registrations.set(keyOf(backend), registration);
     this.#store.create('apiservices.apiregistration.k8s.io', apiServiceObject(backend));
-    void this.#keepProbing(registration);
+    void this.#probeRepeatedly(registration);
   }
 
   unregister(of: { readonly group: string; readonly version: string }): void {
@@ -153,7 +153,7 @@ export class Aggregator {
     return JSON.parse(reply);
   }
 
-  async #keepProbing(registration: Registration): Promise<void> {
+  async #probeRepeatedly(registration: Registration): Promise<void> {
     const { backend, stopped } = registration;
     const { signal } = stopped;
     while (!signal.aborted) {

@@ -17,7 +17,7 @@ export class RunningContainer {
   readonly name: string;
   readonly unknown: readonly MissingReading[];
   readonly #stretches: LoadInterval[];
-  #lastAsked: { readonly atMs: number; readonly coreNanoseconds: number } | undefined;
+  #lastRead: { readonly atMs: number; readonly coreNanoseconds: number } | undefined;
 
   constructor(
     name: string,
@@ -76,8 +76,8 @@ export class RunningContainer {
    */
   nanocoresSinceLastRequest(atMs: number): number {
     const now = { atMs, coreNanoseconds: this.cpuCoreNanoseconds(atMs) };
-    const before = this.#lastAsked;
-    this.#lastAsked = now;
+    const before = this.#lastRead;
+    this.#lastRead = now;
     if (!before || now.atMs <= before.atMs || now.coreNanoseconds < before.coreNanoseconds) return 0;
     return Math.floor((now.coreNanoseconds - before.coreNanoseconds) / ((now.atMs - before.atMs) / 1000));
   }
@@ -100,7 +100,7 @@ export class RunningContainer {
     const usedInAll = this.lifetimeCoreNanoseconds(atMs);
     const life = { fromMs: atMs, lifeFromMs: atMs, load, isStopped: false };
     this.#stretches.push({ ...life, usedInLife: 0, usedInAll });
-    this.#lastAsked = undefined;
+    this.#lastRead = undefined;
   }
 
   /** Stops it, as a crash does; it uses nothing until it is restarted. */

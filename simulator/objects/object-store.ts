@@ -30,7 +30,7 @@ export class StoreError extends Error {
   }
 }
 
-const SNAPSHOTS_KEPT = 64;
+const MAX_SNAPSHOTS = 64;
 
 /**
  * Objects by resource and key, one version counter for all of them, a bounded history from which watches resume, and
@@ -128,7 +128,7 @@ export class ObjectStore {
     this.#snapshots.delete(key);
     this.#snapshots.set(key, snapshot);
     for (const oldest of this.#snapshots.keys()) {
-      if (this.#snapshots.size <= SNAPSHOTS_KEPT) break;
+      if (this.#snapshots.size <= MAX_SNAPSHOTS) break;
       this.#snapshots.delete(oldest);
     }
     return snapshot;

@@ -89,10 +89,10 @@ describe('MetricStore', () => {
     const store = new MetricStore();
     const objects = (labels: Readonly<Record<string, string>>, ...names: readonly string[]) => ({
       ...{ resource: 'pods', name: 'rate', namespace: 'one', isNamespaced: true, labels },
-      values: (isWanted: (object: { readonly name: string }) => boolean) =>
+      values: (isSelected: (object: { readonly name: string }) => boolean) =>
         names
           .map((name) => ({ object: { name }, value: labels.of, takenAtMs: 0 }))
-          .filter(({ object }) => isWanted(object)),
+          .filter(({ object }) => isSelected(object)),
     });
     store.put('a', { objects: [objects({ of: 'a' }, 'web-2', 'web-1')] } as never);
     store.put('b', { objects: [objects({ of: 'b' }, 'web-1', 'web-3')] } as never);
@@ -139,8 +139,8 @@ describe('MetricStore', () => {
     ];
     const rate = {
       ...{ resource: 'pods', name: 'rate', namespace: 'one', isNamespaced: true, labels: {} },
-      values: (isWanted: (object: (typeof known)[number]) => boolean) =>
-        known.filter(isWanted).map(({ name }) => ({ object: { name }, value: '1', takenAtMs: 0 })),
+      values: (isSelected: (object: (typeof known)[number]) => boolean) =>
+        known.filter(isSelected).map(({ name }) => ({ object: { name }, value: '1', takenAtMs: 0 })),
     };
     store.put('a', { objects: [rate] } as never);
     const query = { resource: 'pods', metric: 'rate', namespace: 'one', metricSelector: EVERYTHING };

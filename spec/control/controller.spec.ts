@@ -295,7 +295,7 @@ describe('KeyFailures', () => {
     for (let index = 0; index < 3000; index++) failures.succeed(`many/${index}`);
     for (let index = 0; index < 100; index++) failures.fail(`third/${index}`, new Error('refused'));
     expect(logged('third')).to.equal(100);
-    failures.keepOnly(new Set());
+    failures.retainOnly(new Set());
     for (let index = 0; index < 3000; index++) failures.fail(`again/${index}`, new Error('refused'));
     expect(logged('again')).to.equal(500);
   });

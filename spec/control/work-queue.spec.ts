@@ -165,7 +165,7 @@ describe('WorkQueue', () => {
     queue.add('a');
     queue.add('b');
     let isDrained = false;
-    const drained = queue.shutDown({ keepReady: true }).then(() => {
+    const drained = queue.shutDown({ retainReady: true }).then(() => {
       isDrained = true;
     });
     await clock.advance(0);
@@ -190,7 +190,7 @@ describe('WorkQueue', () => {
     expect(await queue.take()).to.equal('a');
     queue.add('a');
     const waiting = queue.take();
-    const drained = queue.shutDown({ keepReady: true });
+    const drained = queue.shutDown({ retainReady: true });
     queue.done('a');
     expect(await waiting).to.equal('a');
     queue.done('a');

@@ -30,9 +30,9 @@ async function forgotten(
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<string[]> {
   const reported: string[] = [];
-  const byKey = (what: string) => ({ forget: (key: string) => void reported.push(`${what} ${key}`) });
+  const byKey = (what: string) => ({ remove: (key: string) => void reported.push(`${what} ${key}`) });
   const byName = (what: string) => ({
-    forget: async (namespace: string, name: string) => void reported.push(`${what} ${namespace}/${name}`),
+    remove: async (namespace: string, name: string) => void reported.push(`${what} ${namespace}/${name}`),
   });
   const controller = hpaController({
     hpas: { find: () => hpa, onChange: () => () => {}, synced: async () => {} },
@@ -41,7 +41,7 @@ async function forgotten(
     ...{ decisions: byKey('decisions'), inputsReader: byKey('world') },
     ...{ series: byName('series'), autoMin: byName('week') },
     states: {
-      async forget(namespace: string, name: string, { isRetained }: { readonly isRetained: boolean }) {
+      async remove(namespace: string, name: string, { isRetained }: { readonly isRetained: boolean }) {
         reported.push(`memory ${namespace}/${name}${isRetained ? ', but not the persisted state' : ''}`);
       },
       release: (namespace: string) => void reported.push(`memory of all in ${namespace}`),

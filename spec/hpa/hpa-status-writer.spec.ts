@@ -27,7 +27,7 @@ describe('HpaStatusWriter', () => {
       return await update(...call);
     };
     await client.post(PATHS.hpas, WEB);
-    const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+    const observed = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
     const statuses = new HpaStatusWriter({
       hpas,
       others: new ExternalControllers(clock),
@@ -37,8 +37,8 @@ describe('HpaStatusWriter', () => {
       hpa && statuses.write(hpa, { currentReplicas: 1, desiredReplicas }, signal);
     const annotations = { 'example.com/owner': 'shop' };
     await client.patch(`${PATHS.hpas}/web`, 'merge', { metadata: { annotations } });
-    await write(seen, 1);
-    await write(statuses.latest('default/web', seen), 2);
+    await write(observed, 1);
+    await write(statuses.latest('default/web', observed), 2);
     expect((await client.get(`${PATHS.hpas}/web`)).body.status.desiredReplicas).to.equal(2);
     expect(sent.map(({ metadata }) => metadata.annotations)).to.deep.equal([{}, annotations, annotations]);
   });
@@ -90,7 +90,7 @@ describe('HpaStatusWriter', () => {
       await using api = new ApiClient({ access: await server.access(), clock, userAgent: 'spec/1' });
       const hpas = hpaResourceClient(api, { served: async () => RESOURCE });
       await client.post(PATHS.hpas, WEB);
-      const seen = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
+      const observed = readHpa((await client.get(`${PATHS.hpas}/web`)).body, 'v2');
       if (change === 'spec') await client.patch(`${PATHS.hpas}/web`, 'merge', { spec: { maxReplicas: 7 } });
       if (change === 'status')
         await client.patch(`${PATHS.hpas}/web/status`, 'merge', {
@@ -105,7 +105,7 @@ describe('HpaStatusWriter', () => {
         others: new ExternalControllers(clock),
         clock: systemClock,
       });
-      const writing = statuses.write(seen, { currentReplicas: 1, desiredReplicas: 3 }, signal);
+      const writing = statuses.write(observed, { currentReplicas: 1, desiredReplicas: 3 }, signal);
       const failure = await writing.then(
         () => undefined,
         (error: { statusCode?: number }) => error.statusCode,

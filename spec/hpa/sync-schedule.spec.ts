@@ -71,7 +71,7 @@ describe('DueHpas', () => {
     expect(due.untilDueMs('a', { ...web, status: { desiredReplicas: 9 } }, 1000)).to.equal(4000);
     const changed = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1s' } });
     expect([due.isNew('a', changed), due.untilDueMs('a', changed, 1000)]).to.deep.equal([true, 0]);
-    due.forget('a');
+    due.remove('a');
     expect(due.isNew('a', web)).to.equal(true);
   });
 
@@ -94,16 +94,16 @@ describe('DueHpas', () => {
 
   it('returns the shortest period of a namespace, also after HPAs are removed', () => {
     const due = new DueHpas();
-    due.follow('shop/a', 'shop', 15_000);
-    due.follow('shop/b', 'shop', 5000);
-    due.follow('shop/c', 'shop', 5000);
-    expect(due.shortestPeriodMs('shop')).to.equal(5000);
-    due.forget('shop/b');
-    expect(due.shortestPeriodMs('shop')).to.equal(5000);
-    due.follow('shop/c', 'shop', 30_000);
-    expect(due.shortestPeriodMs('shop')).to.equal(15_000);
-    due.forget('shop/a');
-    expect(due.shortestPeriodMs('shop')).to.equal(30_000);
+    due.add('shop/a', 'shop', 15_000);
+    due.add('shop/b', 'shop', 5000);
+    due.add('shop/c', 'shop', 5000);
+    expect(due.minPeriodMs('shop')).to.equal(5000);
+    due.remove('shop/b');
+    expect(due.minPeriodMs('shop')).to.equal(5000);
+    due.add('shop/c', 'shop', 30_000);
+    expect(due.minPeriodMs('shop')).to.equal(15_000);
+    due.remove('shop/a');
+    expect(due.minPeriodMs('shop')).to.equal(30_000);
   });
 });
 

@@ -66,7 +66,7 @@ function subjectValues(certificate: X509Certificate, attribute: string): readonl
 const MAX_CERTIFICATES = 10;
 
 /** How long a chain's error is cached: a user's chain is tried as the front proxy's with each request. */
-const ERROR_KEPT_MS = 10_000;
+const ERROR_TTL_MS = 10_000;
 
 /** Why a chain is invalid, and until when that is cached. */
 interface ChainError {
@@ -109,7 +109,7 @@ export class PeerChain {
       return verifyChain(this.#certificates, { authorities, usage: CLIENT_AUTHENTICATION, nowMs });
     } catch (cause) {
       const error = toError(cause);
-      return { error, fromMs: nowMs, toMs: nowMs + ERROR_KEPT_MS };
+      return { error, fromMs: nowMs, toMs: nowMs + ERROR_TTL_MS };
     }
   }
 }

@@ -164,7 +164,7 @@ async function startDelegatedAuthentication(
   { client, tokenReviews, clock, logger, telemetry }: DelegatedAuthenticationEnvironment,
 ): Promise<DelegatedAuthentication> {
   await using starting = new AsyncDisposableStack();
-  const follow = async (path: string | undefined, what: string) =>
+  const watch = async (path: string | undefined, what: string) =>
     path === undefined
       ? undefined
       : starting.use(
@@ -176,8 +176,8 @@ async function startDelegatedAuthentication(
             logger,
           }),
         );
-  const clientCa = await follow(options.clientCaFile, 'the client CA');
-  const frontProxyCa = await follow(options.frontProxyCaFile, 'the front proxy CA');
+  const clientCa = await watch(options.clientCaFile, 'the client CA');
+  const frontProxyCa = await watch(options.frontProxyCaFile, 'the front proxy CA');
   const readsCluster = !options.skipLookup && !(clientCa && frontProxyCa);
   const { tolerateLookupFailure: isFailureTolerated } = options;
   const cluster = readsCluster

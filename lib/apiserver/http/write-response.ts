@@ -88,14 +88,14 @@ export function writeStatus(context: ApiContext, failure: StatusError): Promise<
 }
 
 function isForHumans(context: ApiContext): boolean {
-  return wantsPretty(context.state.query, context.req.headers['user-agent'] ?? '');
+  return isPrettyRequested(context.state.query, context.req.headers['user-agent'] ?? '');
 }
 
 const TRUE_WORDS = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const HUMAN_AGENTS = ['curl', 'Wget', 'Mozilla/5.0'];
 
 /** Whether JSON is indented: by `?pretty`, or, without it, when the client seems to be a person's. */
-export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+export function isPrettyRequested(query: URLSearchParams, userAgent: string): boolean {
   const requested = query.get('pretty');
   if (requested) return TRUE_WORDS.has(requested);
   return HUMAN_AGENTS.some((agent) => userAgent.startsWith(agent));

@@ -157,10 +157,10 @@ export class ResponseBudget {
 
   /** The first response of the client with the least memory; the others wait for it, however little they need. */
   #nextWaiting(): Entry | undefined {
-    let [next, least]: [Entry | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+    let [next, minimum]: [Entry | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const entry of this.#waiting) {
       const buffered = this.#bytesByClient.get(entry.client) ?? 0;
-      if (buffered < least) [next, least] = [entry, buffered];
+      if (buffered < minimum) [next, minimum] = [entry, buffered];
     }
     return next;
   }
@@ -185,10 +185,10 @@ export class ResponseBudget {
 
   /** The oldest response of the client with the most memory, among those that clients are reading. */
   #slowestOfMost(): Entry | undefined {
-    let [slowest, most] = [undefined as Entry | undefined, 0];
+    let [slowest, max] = [undefined as Entry | undefined, 0];
     for (const entry of this.#delivering) {
       const buffered = this.#bytesByClient.get(entry.client) ?? 0;
-      if (buffered > most) [slowest, most] = [entry, buffered];
+      if (buffered > max) [slowest, max] = [entry, buffered];
     }
     return slowest;
   }

@@ -128,9 +128,9 @@ interface CompressedList {
  */
 const COMPRESSED = new WeakMap<EncodedBlock, { alone?: CompressedList; withOthers?: CompressedList }>();
 
-const blocksGone = new FinalizationRegistry<CompressedList>((list) => {
+const collectedBlocks = new FinalizationRegistry<CompressedList>((list) => {
   list.gzipped = undefined;
-  blocksGone.unregister(list);
+  collectedBlocks.unregister(list);
 });
 
 /**
@@ -147,10 +147,10 @@ function gzipOnce(blocks: readonly EncodedBlock[], pieces: readonly Buffer[]): P
   const cached = lists[extent];
   const [head] = pieces;
   if (cached?.gzipped && isSame(cached, { blocks, head })) return cached.gzipped;
-  if (cached) blocksGone.unregister(cached);
+  if (cached) collectedBlocks.unregister(cached);
   const gzipped = gzip(pieces);
   const list: CompressedList = { blocks: blocks.map((block) => new WeakRef(block)), head, gzipped };
-  for (const block of blocks) blocksGone.register(block, list, list);
+  for (const block of blocks) collectedBlocks.register(block, list, list);
   lists[extent] = list;
   gzipped.catch(() => {
     list.gzipped = undefined; // retried with the next request

@@ -26,10 +26,10 @@ interface SelectOptions {
 /** Selects everything, or the objects that match. */
 export function select(
   blocks: readonly ObjectBlock[],
-  isWanted?: (object: ServedObject) => boolean,
+  isSelected?: (object: ServedObject) => boolean,
   options: SelectOptions = {},
 ): Selection {
-  const steps = selectionSteps(blocks, isWanted, options);
+  const steps = selectionSteps(blocks, isSelected, options);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
@@ -41,7 +41,7 @@ export function select(
  */
 export async function selectInSlices(
   blocks: readonly ObjectBlock[],
-  isWanted: ((object: ServedObject) => boolean) | undefined,
+  isSelected: ((object: ServedObject) => boolean) | undefined,
   options: SelectOptions & {
     readonly requirements: number;
     readonly slices: TimeSlices;
@@ -50,7 +50,7 @@ export async function selectInSlices(
 ): Promise<Selection> {
   const { requirements, slices, signal } = options;
   const weight = requirements / REQUIREMENTS_AN_OBJECT;
-  const steps = selectionSteps(blocks, isWanted, options);
+  const steps = selectionSteps(blocks, isSelected, options);
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     if (slices.isSliceSpent(step.value * weight)) await slices.yieldToEventLoop(signal());
@@ -66,14 +66,14 @@ const OBJECTS_PER_STEP = 32;
 /** Yields, step by step, how many objects it has evaluated since the previous step. */
 function* selectionSteps(
   blocks: readonly ObjectBlock[],
-  isWanted: ((object: ServedObject) => boolean) | undefined,
+  isSelected: ((object: ServedObject) => boolean) | undefined,
   { labelSelector }: SelectOptions,
 ): Generator<number, Selection, void> {
   const selection: SelectedBlock[] = [];
   for (const block of blocks) {
     const positions = labelSelector && positionsByLabel(block, labelSelector);
-    const ranges = isWanted
-      ? yield* wantedRanges(block, { isWanted, positions })
+    const ranges = isSelected
+      ? yield* selectedRanges(block, { isSelected, positions })
       : [{ start: 0, end: block.length }];
     if (block.length > 0 && ranges.length > 0) selection.push({ block, ranges });
   }
@@ -117,13 +117,13 @@ export function takeSelected(selection: Selection, limit: number): Selection {
 }
 
 /** @param wanted.positions of the objects that may match; all by default */
-function* wantedRanges(
+function* selectedRanges(
   block: ObjectBlock,
   {
-    isWanted,
+    isSelected,
     positions = block.keys(),
   }: {
-    readonly isWanted: (object: ServedObject) => boolean;
+    readonly isSelected: (object: ServedObject) => boolean;
     readonly positions?: Iterable<number> | undefined;
   },
 ): Generator<number, readonly IndexRange[], void> {
@@ -134,7 +134,7 @@ function* wantedRanges(
       yield tried;
       tried = 0;
     }
-    if (!isWanted(block[position] as ServedObject)) continue;
+    if (!isSelected(block[position] as ServedObject)) continue;
     if (position !== end) {
       if (start < end) ranges.push({ start, end });
       start = position;

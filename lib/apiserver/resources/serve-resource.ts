@@ -178,7 +178,7 @@ export function serveWatch(
     subject: {
       watchable,
       namespace,
-      isWanted: buildMatcher({ ...options, continue: '' }) ?? (() => true),
+      isSelected: buildMatcher({ ...options, continue: '' }) ?? (() => true),
       sendsBookmarks: options.allowWatchBookmarks,
     },
     encoder: new EventEncoder({

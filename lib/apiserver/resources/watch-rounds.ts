@@ -8,7 +8,7 @@ export interface WatchSubject {
   readonly watchable: Watchable;
   /** `undefined` for all. */
   readonly namespace: string | undefined;
-  readonly isWanted: (object: ServedObject) => boolean;
+  readonly isSelected: (object: ServedObject) => boolean;
   /** Whether the watcher also gets the version when none of its objects has changed. */
   readonly sendsBookmarks: boolean;
 }
@@ -50,7 +50,7 @@ function* round(
 ): Generator<WatchEvent, void, void> {
   const { subject, version, isInitialEnd, isNew } = round;
   for (const change of objectChanges(sent, current, subject.watchable.isUnchanged)) {
-    const event = eventOf(change, { isWanted: subject.isWanted, version });
+    const event = eventOf(change, { isSelected: subject.isSelected, version });
     if (event) yield event;
   }
   if (subject.sendsBookmarks && (isInitialEnd || isNew)) {
@@ -121,14 +121,14 @@ interface BookmarkEvent {
  */
 function eventOf(
   { before, after }: ObjectChange,
-  watch: { readonly isWanted: (object: ServedObject) => boolean; readonly version: string },
+  watch: { readonly isSelected: (object: ServedObject) => boolean; readonly version: string },
 ): ObjectEvent | undefined {
   const resourceVersion = watch.version;
-  const wasWanted = before !== undefined && watch.isWanted(before);
-  if (after && watch.isWanted(after)) {
-    return { type: wasWanted ? 'MODIFIED' : 'ADDED', object: after, resourceVersion };
+  const wasSelected = before !== undefined && watch.isSelected(before);
+  if (after && watch.isSelected(after)) {
+    return { type: wasSelected ? 'MODIFIED' : 'ADDED', object: after, resourceVersion };
   }
-  return wasWanted ? { type: 'DELETED', object: before, resourceVersion } : undefined;
+  return wasSelected ? { type: 'DELETED', object: before, resourceVersion } : undefined;
 }
 
 export interface WatchStart {

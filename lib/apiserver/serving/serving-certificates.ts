@@ -56,7 +56,7 @@ export async function openServingCertificates(
 ): Promise<ServingCertificates & AsyncDisposable> {
   const { certFile, keyFile, namedCertificates, clock, logger } = options;
   await using opening = new AsyncDisposableStack();
-  const follow = async (paths: readonly [string, string], what: string) =>
+  const watch = async (paths: readonly [string, string], what: string) =>
     opening.use(
       await ReloadingFiles.open({
         paths,
@@ -68,12 +68,12 @@ export async function openServingCertificates(
     );
   const files =
     certFile !== undefined && keyFile !== undefined
-      ? await follow([certFile, keyFile], 'the serving certificate')
+      ? await watch([certFile, keyFile], 'the serving certificate')
       : opening.use(await RenewedCertificate.open(options));
   const named: { readonly names: readonly string[]; readonly files: ReloadingFiles<KeyAndCertificate> }[] =
     [];
   for (const { names, ...paths } of namedCertificates) {
-    const files = await follow([paths.certFile, paths.keyFile], 'a serving certificate for certain names');
+    const files = await watch([paths.certFile, paths.keyFile], 'a serving certificate for certain names');
     named.push({ names, files });
   }
   const opened = opening.move();
@@ -112,14 +112,14 @@ class RenewedCertificate implements AsyncDisposable {
   readonly #options: StoredCertificateOptions;
   readonly #listeners: Listeners<KeyAndCertificate>;
   readonly #disposal = new AbortController();
-  readonly #following: Promise<void>;
+  readonly #watching: Promise<void>;
   #current: KeyAndCertificate;
 
   private constructor(options: StoredCertificateOptions, current: KeyAndCertificate) {
     this.#options = options;
     this.#listeners = new Listeners({ event: 'the self-signed certificate', ...options });
     this.#current = current;
-    this.#following = this.#follow();
+    this.#watching = this.#watch();
   }
 
   static async open(options: StoredCertificateOptions): Promise<RenewedCertificate> {
@@ -137,10 +137,10 @@ class RenewedCertificate implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
-    await this.#following;
+    await this.#watching;
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#disposal;
     while (!signal.aborted) {

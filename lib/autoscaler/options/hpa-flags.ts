@@ -118,7 +118,7 @@ export const hpaFlags = {
     description: 'Weights of the seven daily peaks that automatic minReplicas averages, latest day first.',
     validate: (weights) =>
       weights.length === 7 &&
-      weights.every((weight, place) => isWeight(weight) && isNotAbove(weight, weights[place - 1]))
+      weights.every((weight, index) => isWeight(weight) && isNotAbove(weight, weights[index - 1]))
         ? undefined
         : 'must be seven numbers above 0 in descending order',
   }),
@@ -131,8 +131,8 @@ function hpaFeatureGates(gates: readonly string[]): Readonly<Record<HpaFeatureGa
 
 function readGate(gate: string): readonly [HpaFeatureGate, boolean] | undefined {
   const [name = '', value, ...rest] = gate.split('=');
-  const isKnown = Object.hasOwn(HPA_FEATURE_GATES, name) && rest.length === 0;
-  if (!isKnown || (value !== 'true' && value !== 'false')) return undefined;
+  const isSupported = Object.hasOwn(HPA_FEATURE_GATES, name) && rest.length === 0;
+  if (!isSupported || (value !== 'true' && value !== 'false')) return undefined;
   return [name as HpaFeatureGate, value === 'true'];
 }
 

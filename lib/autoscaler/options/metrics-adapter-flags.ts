@@ -100,10 +100,10 @@ export function tlsFolders(
     ['zmon', values.zmonEndpoint !== ''],
     ['nakadi', values.nakadiEndpoint !== ''],
   ];
-  const known = named.flatMap(([name, isNamed]) => (isNamed ? [name] : []));
-  const stray = [...folders.keys()].find((name) => !known.includes(name));
+  const enabled = named.flatMap(([name, isNamed]) => (isNamed ? [name] : []));
+  const stray = [...folders.keys()].find((name) => !enabled.includes(name));
   if (stray === undefined) return folders;
-  const names = known.join(', ') || 'none';
+  const names = enabled.join(', ') || 'none';
   throw new FlagError(
     `--source-tls: no flag configures a source ${JSON.stringify(stray)}; configured are: ${names}`,
   );

@@ -87,7 +87,7 @@ export interface Stabilization extends StabilizationWindows {
   /** The recommendation before stabilization. */
   readonly proposed: number;
   /** The earlier recommendation that applies instead. */
-  readonly heldBy?: Recommendation;
+  readonly stabilizedBy?: Recommendation;
   /** Reason and message of the condition AbleToScale. */
   readonly reason: string;
   readonly message: string;
@@ -132,11 +132,11 @@ export function stabilizeWithBehavior(
     if (one.replicas > highest.replicas && isInWindow(one.atMs, scaleDownWindowMs, nowMs)) highest = one;
   }
   const replicas = Math.min(Math.max(currentReplicas, lowest.replicas), highest.replicas);
-  const isHeld = replicas !== proposed;
-  const held = proposed >= currentReplicas ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
+  const isStabilized = replicas !== proposed;
+  const stabilized = proposed >= currentReplicas ? SCALE_UP_STABILIZED : SCALE_DOWN_STABILIZED;
   return {
-    ...(isHeld ? held : NOT_STABILIZED),
-    ...(isHeld ? { heldBy: proposed >= currentReplicas ? lowest : highest } : {}),
+    ...(isStabilized ? stabilized : NOT_STABILIZED),
+    ...(isStabilized ? { stabilizedBy: proposed >= currentReplicas ? lowest : highest } : {}),
     replicas,
     proposed,
     scaleUpWindowMs,
@@ -163,10 +163,10 @@ export function stabilizeWithoutBehavior(
   const isTooOld = ({ atMs }: Recommendation): boolean => isBeforeWindow(atMs, windowMs, nowMs);
   let highest: Recommendation = { replicas: proposed, atMs: nowMs };
   for (const one of earlier) if (!isTooOld(one) && one.replicas > highest.replicas) highest = one;
-  const isHeld = highest.replicas !== proposed;
+  const isStabilized = highest.replicas !== proposed;
   return {
-    ...(isHeld ? SCALE_DOWN_STABILIZED : NOT_STABILIZED),
-    ...(isHeld ? { heldBy: highest } : {}),
+    ...(isStabilized ? SCALE_DOWN_STABILIZED : NOT_STABILIZED),
+    ...(isStabilized ? { stabilizedBy: highest } : {}),
     replicas: highest.replicas,
     proposed,
     scaleUpWindowMs: 0,
@@ -269,9 +269,9 @@ export function policyLimit(
       selected('down', behavior.scaleDown, policies, currentReplicas),
       currentReplicas,
     );
-    const fewest = Math.max(minReplicas, reachable);
-    if (recommended < fewest) {
-      return { replicas: fewest, ...(minReplicas < reachable ? LIMITS.down : LIMITS.min), policies };
+    const minimum = Math.max(minReplicas, reachable);
+    if (recommended < minimum) {
+      return { replicas: minimum, ...(minReplicas < reachable ? LIMITS.down : LIMITS.min), policies };
     }
     return { replicas: recommended, ...LIMITS.none, policies };
   }
@@ -294,10 +294,10 @@ function selected(
   currentReplicas: number,
 ): number {
   if (policies.length === 0) return currentReplicas;
-  const wantsHighest = (rules?.selectPolicy === 'Min') === (direction === 'down');
+  const selectsHighest = (rules?.selectPolicy === 'Min') === (direction === 'down');
   return policies.reduce(
-    (best, { replicas }) => (wantsHighest ? Math.max(best, replicas) : Math.min(best, replicas)),
-    wantsHighest ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+    (best, { replicas }) => (selectsHighest ? Math.max(best, replicas) : Math.min(best, replicas)),
+    selectsHighest ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
   );
 }
 

@@ -123,10 +123,10 @@ function withoutScale(input: DecisionInput, failure: ScaleFailure): Decision {
 
 function explained(
   { hpa, nowMs }: DecisionInput,
-  known: Omit<Explanation, 'atMs' | 'minReplicas' | 'maxReplicas' | 'metrics'>,
+  facts: Omit<Explanation, 'atMs' | 'minReplicas' | 'maxReplicas' | 'metrics'>,
 ): Explanation {
   const { maxReplicas } = hpa.spec;
-  return { atMs: nowMs, minReplicas: minReplicasOf(hpa), maxReplicas, metrics: [], ...known };
+  return { atMs: nowMs, minReplicas: minReplicasOf(hpa), maxReplicas, metrics: [], ...facts };
 }
 
 /** The first recommendation of a new HPA is its current replicas. */
@@ -281,7 +281,7 @@ function eventsOf({ failures }: MetricsOutcome): EventText[] {
 function explainedByMetrics(
   { hpa, nowMs }: DecisionInput,
   { specReplicas }: Scale,
-  known: Omit<Explanation, 'atMs' | 'currentReplicas' | 'minReplicas' | 'maxReplicas'>,
+  facts: Omit<Explanation, 'atMs' | 'currentReplicas' | 'minReplicas' | 'maxReplicas'>,
 ): Explanation {
   const { maxReplicas } = hpa.spec;
   return {
@@ -289,7 +289,7 @@ function explainedByMetrics(
     currentReplicas: specReplicas,
     minReplicas: minReplicasOf(hpa),
     maxReplicas,
-    ...known,
+    ...facts,
   };
 }
 

@@ -325,8 +325,8 @@ export function externalMetric(spec: NamedMetricSpec): MetricRule {
 
 /** @returns thousandths */
 function valuesOf({ metric }: NamedMetricSpec, { reading, namespace }: MetricContext): readonly bigint[] {
-  const asked = `${namespace}/${metric.name}/${selectorText(metric.selector)}`;
-  return failingAs(`unable to get external metric ${asked}: `, () => {
+  const requested = `${namespace}/${metric.name}/${selectorText(metric.selector)}`;
+  return failingAs(`unable to get external metric ${requested}: `, () => {
     if ('error' in reading) {
       throw new MetricFailure(`unable to fetch metrics from external metrics API: ${reading.error}`);
     }

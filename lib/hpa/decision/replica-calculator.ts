@@ -134,8 +134,8 @@ export function proposeByAverage(
   const ratio = Number(total) / (Number(target) * statusReplicas);
   const common = { current: meanRoundedUp(total, statusReplicas), ratio, tolerances };
   if (isWithin(ratio, tolerances)) return { ...common, replicas: statusReplicas, why: 'within-tolerance' };
-  const wanted = Number(total) / Number(target);
-  const replicas = isCapped ? cappedReplicas(wanted) : wholeReplicas(wanted);
+  const desired = Number(total) / Number(target);
+  const replicas = isCapped ? cappedReplicas(desired) : wholeReplicas(desired);
   return { ...common, replicas, why: 'off-target' };
 }
 

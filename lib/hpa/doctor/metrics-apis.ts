@@ -30,7 +30,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
       return await Promise.all(
         [...needed].sort().map(async (group) => {
           try {
-            await ask(group, context);
+            await request(group, context);
             return ok(group, 'responds');
           } catch (error) {
             context.signal.throwIfAborted();
@@ -46,7 +46,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
 }
 
 /** Requests the supported versions until one is served. @throws the error of the last one */
-async function ask(group: string, { client, signal }: ClusterContext): Promise<void> {
+async function request(group: string, { client, signal }: ClusterContext): Promise<void> {
   const versions = group === GROUPS.Pods ? CUSTOM_METRICS_VERSIONS : ['v1beta1'];
   for (const [index, version] of versions.entries()) {
     try {

@@ -53,12 +53,12 @@ function headline(
 
 function stabilizationLines({ stabilization, atMs }: Explanation): string[] {
   if (!stabilization) return [];
-  const { proposed, replicas, heldBy, scaleUpWindowMs, scaleDownWindowMs } = stabilization;
+  const { proposed, replicas, stabilizedBy, scaleUpWindowMs, scaleDownWindowMs } = stabilization;
   const windows = `windows: up ${formatDuration(scaleUpWindowMs)}, down ${formatDuration(scaleDownWindowMs)}`;
-  if (!heldBy) return [`stabilization: ${replicas}, as proposed (${windows})`];
-  const ago = formatDuration(Math.max(0, atMs - heldBy.atMs));
+  if (!stabilizedBy) return [`stabilization: ${replicas}, as proposed (${windows})`];
+  const ago = formatDuration(Math.max(0, atMs - stabilizedBy.atMs));
   return [
-    `stabilization: ${replicas} instead of ${proposed}, because ${heldBy.replicas} was recommended ${ago} ago (${windows})`,
+    `stabilization: ${replicas} instead of ${proposed}, because ${stabilizedBy.replicas} was recommended ${ago} ago (${windows})`,
   ];
 }
 
@@ -166,9 +166,9 @@ export function metricThresholds({ target, proposal }: MetricExplanation): Metri
   const amount = target.averageValue ?? target.value;
   if (amount !== undefined) {
     const thousandths = Number(parseThousandths(amount));
-    const most = BigInt(Math.floor(thousandths * (1 + scaleUp)));
-    const least = BigInt(Math.ceil(Math.max(0, thousandths * (1 - scaleDown))));
-    return { scalesUpAbove: formatThousandths(most), scalesDownBelow: formatThousandths(least) };
+    const max = BigInt(Math.floor(thousandths * (1 + scaleUp)));
+    const min = BigInt(Math.ceil(Math.max(0, thousandths * (1 - scaleDown))));
+    return { scalesUpAbove: formatThousandths(max), scalesDownBelow: formatThousandths(min) };
   }
   if (averageUtilization === undefined) return undefined;
   return {

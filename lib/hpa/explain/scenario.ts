@@ -98,9 +98,9 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   if (loadText === undefined && read.data.load === undefined) throw refused('load: is missing');
   const { hpa, replicas, requests, startup, syncPeriod, tolerance, downscaleStabilization } = read.data;
   const decisions = read.data.duration / Math.max(syncPeriod, 1000);
-  const most = Math.max(replicas, hpa.spec.maxReplicas);
+  const max = Math.max(replicas, hpa.spec.maxReplicas);
   if (syncPeriod < 1000) throw refused('syncPeriod: must be at least 1s');
-  if (decisions * most > MAX_WORK)
+  if (decisions * max > MAX_WORK)
     throw refused(`duration: decisions times maximum replicas exceed ${MAX_WORK}`);
   const spec = defaultedSpec(hpa.spec);
   return {

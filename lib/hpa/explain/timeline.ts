@@ -67,9 +67,9 @@ export function timelineTable(decisions: Iterable<PlayedDecision>): string {
   for (const decision of decisions) {
     const why = describeReasons(decision);
     const isScaled = decision.replicasAfter !== decision.replicasBefore;
-    const isTold = decision.atMs % 60_000 === 0 || isScaled || why !== before;
+    const isListed = decision.atMs % 60_000 === 0 || isScaled || why !== before;
     before = why;
-    if (isTold) rows.push(rowOf(decision, why));
+    if (isListed) rows.push(rowOf(decision, why));
   }
   return aligned([['time', 'load', 'ready', 'proposed', 'replicas', 'why'], ...rows]);
 }
@@ -97,7 +97,7 @@ function describeReasons({ outcome }: PlayedDecision): string {
   const { step, stabilization, limit, metrics } = explanation;
   if (step !== 'metrics') return step;
   const reasons = [
-    stabilization?.heldBy ? stabilization.reason : undefined,
+    stabilization?.stabilizedBy ? stabilization.reason : undefined,
     limit && limit.replicas !== stabilization?.replicas ? limit.reason : undefined,
     ...metrics.flatMap(({ failure }) => failure?.reason),
   ].filter((reason) => reason !== undefined);

@@ -80,7 +80,7 @@ export class InputsReader {
   }
 
   /** Removes a deleted HPA. */
-  forget(key: string): void {
+  remove(key: string): void {
     this.#selectors.delete(key);
   }
 

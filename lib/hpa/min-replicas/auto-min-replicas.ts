@@ -64,7 +64,7 @@ export class AutoMinReplicas {
     const settings = autoMinSettings(annotations, options.mode);
     this.#problem(hpa, settings.problem);
     if (settings.problem !== undefined) return log.report(key, `not changed: ${settings.problem}`);
-    if (settings.mode === 'never') return log.forget(key);
+    if (settings.mode === 'never') return log.remove(key);
     if (isPinned(hpa)) return log.report(key, 'not changed while a Cron-HPA has scaled up the target');
     const today = dayOf(nowMs);
     const cached = await this.#weeks.get(hpa, { nowMs, signal }).catch(() => signal.throwIfAborted());
@@ -79,10 +79,10 @@ export class AutoMinReplicas {
   }
 
   /** Removes a deleted HPA. */
-  async forget(namespace: string, name: string): Promise<void> {
-    this.#dependencies.log.forget(`${namespace}/${name}`);
+  async remove(namespace: string, name: string): Promise<void> {
+    this.#dependencies.log.remove(`${namespace}/${name}`);
     this.#problems.delete(`${namespace}/${name}`);
-    await this.#weeks.forget(namespace, name);
+    await this.#weeks.remove(namespace, name);
   }
 
   /** Reports an invalid annotation once. */

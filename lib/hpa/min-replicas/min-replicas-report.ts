@@ -48,7 +48,7 @@ export class MinReplicasReport {
     this.#adjustments.inc({ namespace, name });
   }
 
-  forget(key: string): void {
+  remove(key: string): void {
     this.#lines.delete(key);
     this.#recommended.delete(key);
     const [namespace = '', name = ''] = key.split('/');

@@ -108,20 +108,20 @@ export class PersistedWeeks {
 
   /** Persists raised peaks of a namespace together, as they share an object; namespaces at different times. */
   async persistNamespace(namespace: string, nowMs: number): Promise<void> {
-    const keptAtMs = this.#persistedAtMs.get(namespace);
-    if (keptAtMs !== undefined && Math.abs(nowMs - keptAtMs) < PERSIST_INTERVAL_MS) return;
+    const persistedAtMs = this.#persistedAtMs.get(namespace);
+    if (persistedAtMs !== undefined && Math.abs(nowMs - persistedAtMs) < PERSIST_INTERVAL_MS) return;
     this.#persistedAtMs.set(
       namespace,
-      keptAtMs === undefined ? nowMs - spreadOf(namespace) * PERSIST_INTERVAL_MS : nowMs,
+      persistedAtMs === undefined ? nowMs - spreadOf(namespace) * PERSIST_INTERVAL_MS : nowMs,
     );
-    if (keptAtMs === undefined) return;
+    if (persistedAtMs === undefined) return;
     await Promise.all(
       [...(this.#cached.get(namespace)?.values() ?? [])].map((cached) => this.persist(cached)),
     );
   }
 
   /** Removes a deleted HPA. */
-  async forget(namespace: string, name: string): Promise<void> {
+  async remove(namespace: string, name: string): Promise<void> {
     const { store, isDryRun } = this.#options;
     const others = this.#cached.get(namespace);
     others?.delete(name);
@@ -137,13 +137,13 @@ export class PersistedWeeks {
     const { namespace, name, uid } = hpa.metadata;
     const text = await this.#options.store.get(namespace, weekKey(name));
     const record = text === undefined ? undefined : parseWeek(text);
-    const isAsked = { before: 'missing', queriedAtMs: Number.NEGATIVE_INFINITY } as const;
-    if (record?.uid !== uid) return { hpa, week: emptyWeek(today), text: undefined, ...isAsked };
+    const unqueried = { before: 'missing', queriedAtMs: Number.NEGATIVE_INFINITY } as const;
+    if (record?.uid !== uid) return { hpa, week: emptyWeek(today), text: undefined, ...unqueried };
     return {
       hpa,
       week: record.week,
       text,
-      ...isAsked,
+      ...unqueried,
       ...(!record.lacksBefore && { before: 'complete' }),
     };
   }

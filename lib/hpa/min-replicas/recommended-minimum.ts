@@ -58,10 +58,10 @@ export function judgeWeek(input: JudgementInput): WeekJudgement {
   }
   if (!highest) return { kind: 'unknown', why: 'the HPA has no metrics' };
   const { lowest, highest: bound } = settings;
-  const wanted = Math.max(highest.to, lowest);
-  const to = Math.min(wanted, bound ?? from, maxReplicas);
+  const desired = Math.max(highest.to, lowest);
+  const to = Math.min(desired, bound ?? from, maxReplicas);
   if (to !== from) return { kind: 'change', ...highest, to };
-  const isUnasked = bound === undefined && wanted > from;
+  const isUnasked = bound === undefined && desired > from;
   const more = isUnasked
     ? `, and the annotation ${AUTO_MIN_HIGHEST}, which allows raising it, is not set`
     : '';
@@ -157,8 +157,8 @@ export function withMetricsOf(week: Week, metrics: ReadonlySet<string>): Week {
 function wholeDays(week: Week, metric: string, today: number): readonly (DayPeak | undefined)[] {
   const days = week.peaks.get(metric) ?? [];
   return Array.from({ length: WEEK_DAYS }, (_, index) => {
-    const wanted = today - 1 - index;
-    return wanted === week.firstDay ? undefined : days.find(({ day }) => day === wanted);
+    const desired = today - 1 - index;
+    return desired === week.firstDay ? undefined : days.find(({ day }) => day === desired);
   });
 }
 

@@ -110,13 +110,13 @@ export class WeekFromPrometheus {
 function only(
   samples: readonly Sample[],
   { metadata }: Hpa,
-  wanted: Readonly<Record<string, string>>,
+  expected: Readonly<Record<string, string>>,
 ): number | undefined {
   let highest: number | undefined;
   for (const { value, labels } of samples) {
     const isMeant =
       labels.horizontalpodautoscaler === metadata.name &&
-      Object.entries(wanted).every(([label, text]) => getOwn(labels, label) === text);
+      Object.entries(expected).every(([label, text]) => getOwn(labels, label) === text);
     if (isMeant && Number.isFinite(value) && value >= 0) highest = Math.max(highest ?? 0, value);
   }
   return highest;

@@ -123,7 +123,7 @@ export class DecisionLog {
     });
   }
 
-  forget(key: string): void {
+  remove(key: string): void {
     this.#hpas.delete(key);
   }
 
@@ -152,21 +152,21 @@ export class LoadHistory {
   readonly #ratios: Float32Array;
   #count = 0;
 
-  constructor(metrics: readonly string[], places: number) {
+  constructor(metrics: readonly string[], capacity: number) {
     this.metrics = metrics;
-    this.#capacity = places;
-    this.#ratios = new Float32Array(metrics.length * places);
+    this.#capacity = capacity;
+    this.#ratios = new Float32Array(metrics.length * capacity);
   }
 
   /** The previous history, or a new one if the HPA has other metrics. */
   static after(
     before: LoadHistory | undefined,
     explained: readonly MetricExplanation[],
-    places: number,
+    capacity: number,
   ): LoadHistory {
     const names = explained.slice(0, MAX_METRICS).map(({ name }) => name);
     if (before && (names.length === 0 || names.join('\n') === before.metrics.join('\n'))) return before;
-    return new LoadHistory(names, places);
+    return new LoadHistory(names, capacity);
   }
 
   /** Records one decision; `explained` is empty when metrics were not evaluated. */

@@ -6,7 +6,7 @@ interface DecisionRun {
   readonly last: LoggedDecision;
   readonly count: number;
   /** The least and the greatest proposal of the metrics; `undefined` if there is none. */
-  readonly proposed: { readonly least: number; readonly greatest: number } | undefined;
+  readonly proposed: { readonly lowest: number; readonly greatest: number } | undefined;
 }
 
 /** Groups consecutive decisions with the same result, in their order; proposals may differ. */
@@ -38,8 +38,8 @@ function isSameResult(one: LoggedDecision, other: LoggedDecision): boolean {
 
 function widened(range: DecisionRun['proposed'], proposed: number | undefined): DecisionRun['proposed'] {
   if (proposed === undefined) return range;
-  const { least = proposed, greatest = proposed } = range ?? {};
-  return { least: Math.min(least, proposed), greatest: Math.max(greatest, proposed) };
+  const { lowest = proposed, greatest = proposed } = range ?? {};
+  return { lowest: Math.min(lowest, proposed), greatest: Math.max(greatest, proposed) };
 }
 
 /**
@@ -72,7 +72,7 @@ function formatResult({ last, count, proposed }: DecisionRun): string {
   const times = count === 1 ? '' : `${count} × `;
   const dryRun = agrees === undefined ? '' : ` (dry run: ${agrees ? 'same as' : 'differs from'} the status)`;
   const why = step === 'metrics' ? '' : `: ${step.replaceAll('-', ' ')}`;
-  const range = proposed && (proposed.least === proposed.greatest ? '' : `${proposed.least} to `);
+  const range = proposed && (proposed.lowest === proposed.greatest ? '' : `${proposed.lowest} to `);
   const proposal = proposed ? `, metrics propose ${range}${proposed.greatest}` : '';
   return `${times}${describeResult(last)}${dryRun}${why}${proposal}${error === undefined ? '' : `: ${error}`}`;
 }

@@ -124,7 +124,7 @@ export class HpaSeries {
   }
 
   /** Removes a deleted HPA. */
-  forget(namespace: string, name: string): void {
+  remove(namespace: string, name: string): void {
     this.#lastActions.delete(`${namespace}/${name}`);
     this.#reversals.remove({ namespace, name });
     this.#persistFailures.succeeded(namespace, name);

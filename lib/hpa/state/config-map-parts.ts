@@ -150,8 +150,8 @@ export function assignRecords(
   parts.forEach((records, index) => {
     for (const name of records.keys()) {
       const isOurs = indexOf.get(name) === index && isKnown(name);
-      const isGone = changes.has(name) && changes.get(name) === undefined;
-      if (!isOurs || isGone) records.delete(name);
+      const isDeleted = changes.has(name) && changes.get(name) === undefined;
+      if (!isOurs || isDeleted) records.delete(name);
     }
   });
   const closed = before.findIndex(({ isClosed }) => isClosed);
@@ -186,17 +186,17 @@ export function assignRecords(
  */
 export function writingOrder(
   before: readonly StatePart[],
-  wanted: readonly ReadonlyMap<string, string>[],
+  desired: readonly ReadonlyMap<string, string>[],
 ): readonly number[] {
   const indexOf = findPartIndexes(before);
-  const last = wanted.findLastIndex(({ size }) => size > 0);
+  const last = desired.findLastIndex(({ size }) => size > 0);
   const isOver = (index: number) => index > last && before[index]?.metadata !== undefined;
-  const changed = [...wanted.keys()].filter(
-    (index) => isOver(index) || !isEqual(before[index]?.records, wanted[index]),
+  const changed = [...desired.keys()].filter(
+    (index) => isOver(index) || !isEqual(before[index]?.records, desired[index]),
   );
   const isMade = (index: number) => before[index]?.metadata === undefined;
   const isReached = (index: number) =>
-    [...(wanted[index]?.keys() ?? [])].some((name) => (indexOf.get(name) ?? index) !== index);
+    [...(desired[index]?.keys() ?? [])].some((name) => (indexOf.get(name) ?? index) !== index);
   const made = changed.filter(isMade);
   const reached = changed.filter((index) => !isMade(index) && isReached(index));
   const others = changed.filter((index) => !isMade(index) && !isReached(index));

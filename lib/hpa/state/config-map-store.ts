@@ -120,11 +120,11 @@ export class ConfigMapStore {
   async #send(
     namespace: string,
     state: NamespaceState,
-    wanted: readonly ReadonlyMap<string, string>[],
+    desired: readonly ReadonlyMap<string, string>[],
   ): Promise<void> {
-    for (const index of writingOrder(state.parts, wanted)) {
+    for (const index of writingOrder(state.parts, desired)) {
       const parts = [...state.parts];
-      const part = { metadata: parts[index]?.metadata, records: wanted[index] ?? NO_RECORDS };
+      const part = { metadata: parts[index]?.metadata, records: desired[index] ?? NO_RECORDS };
       const isRetained = parts.some(({ metadata }, later) => later > index && metadata !== undefined);
       parts[index] = await writePart(this.#options.configMaps, namespace, { index, part, isRetained });
       state.parts = parts;

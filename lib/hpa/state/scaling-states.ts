@@ -191,7 +191,7 @@ export class ScalingStates {
    *
    * @param isRetained whether its persisted state stays: in a dry run it belongs to another controller
    */
-  async forget(
+  async remove(
     namespace: string,
     name: string,
     { isRetained }: { readonly isRetained: boolean },
@@ -219,10 +219,10 @@ function isInitial(persisted: PersistedState, currentReplicas: number | undefine
 }
 
 /** Removes the event of an intended scale change. */
-function withoutIntent<Kept extends Pick<StateRecord, 'scaleUpEvents' | 'scaleDownEvents'>>(
-  persisted: Kept,
+function withoutIntent<Retained extends Pick<StateRecord, 'scaleUpEvents' | 'scaleDownEvents'>>(
+  persisted: Retained,
   intent: ScaleIntent | undefined,
-): Kept {
+): Retained {
   if (!intent) return persisted;
   const isOther = ({ atMs }: { readonly atMs: number }) => atMs !== intent.atMs;
   const { scaleUpEvents, scaleDownEvents } = persisted;

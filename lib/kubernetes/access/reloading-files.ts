@@ -32,7 +32,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
   #current: T;
   #texts: readonly string[];
   readonly #failures: FailureLog;
-  readonly #following: Promise<void>;
+  readonly #watching: Promise<void>;
 
   private constructor(options: ReloadingFilesOptions<T>, texts: readonly string[]) {
     const { what, clock, logger } = options;
@@ -44,7 +44,7 @@ export class ReloadingFiles<T> implements AsyncDisposable {
     });
     this.#texts = texts;
     this.#current = options.read(texts);
-    this.#following = this.#follow();
+    this.#watching = this.#watch();
   }
 
   /** @throws with the paths when the files cannot be read or are invalid */
@@ -68,10 +68,10 @@ export class ReloadingFiles<T> implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort(new Error('the files are no longer watched'));
-    await this.#following;
+    await this.#watching;
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     const { clock, intervalMs = INTERVAL_MS } = this.#options;
     const { signal } = this.#disposal;
     while (!signal.aborted) {

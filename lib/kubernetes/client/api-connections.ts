@@ -37,7 +37,7 @@ export class ApiConnections implements AsyncDisposable {
       () => this.#pools.delete(previous),
       () => {}, // destroyed meanwhile
     );
-    const pool = createPool(tls, { proxy, onDial: (socket) => this.#follow(socket) });
+    const pool = createPool(tls, { proxy, onDial: (socket) => this.#track(socket) });
     this.#pools.add(pool);
     this.#current = { tls, pool };
     return pool;
@@ -50,7 +50,7 @@ export class ApiConnections implements AsyncDisposable {
     await Promise.all([...this.#pools].map((pool) => pool.destroy()));
   }
 
-  #follow(socket: net.Socket): void {
+  #track(socket: net.Socket): void {
     this.#dialled.add(socket);
     socket.once('close', () => this.#dialled.delete(socket));
   }

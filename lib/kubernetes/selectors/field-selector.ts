@@ -59,8 +59,8 @@ export function parseFieldSelector(
     .filter(({ field, value }) => field !== '' || value !== ''); // Kubernetes ignores a bare operator
   for (const { field } of requirements) {
     if (supportedFields.includes(field)) continue;
-    const known = supportedFields.map(goQuote).join(', ');
-    throw new SelectorError(`${goQuote(field)} is not a known field selector: only ${known}`);
+    const supported = supportedFields.map(goQuote).join(', ');
+    throw new SelectorError(`${goQuote(field)} is not a known field selector: only ${supported}`);
   }
   return new FieldSelector(requirements);
 }

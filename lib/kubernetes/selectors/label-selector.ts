@@ -243,13 +243,13 @@ export function satisfies(labels: Readonly<Record<string, string>>, requirement:
 }
 
 /** @param values sorted: a requirement may have thousands, and every object is compared with them */
-function isAmong(values: readonly string[], wanted: string): boolean {
+function isAmong(values: readonly string[], sought: string): boolean {
   let [from, to] = [0, values.length];
   while (from < to) {
     const middle = (from + to) >>> 1;
     const value = values[middle] ?? '';
-    if (value === wanted) return true;
-    if (value < wanted) from = middle + 1;
+    if (value === sought) return true;
+    if (value < sought) from = middle + 1;
     else to = middle;
   }
   return false;

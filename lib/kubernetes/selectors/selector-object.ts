@@ -55,10 +55,10 @@ export function metricSelector(selector: LabelSelectorObject | undefined): strin
     labelRequirement(key, '=', [value]),
   );
   for (const { key, operator, values = [] } of matchExpressions) {
-    const known = OPERATORS.get(operator);
-    if (known === undefined)
+    const supported = OPERATORS.get(operator);
+    if (supported === undefined)
       throw new SelectorError(`${goQuote(operator)} is not a valid label selector operator`);
-    requirements.push(labelRequirement(key, known, values));
+    requirements.push(labelRequirement(key, supported, values));
   }
   return requirements
     .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))

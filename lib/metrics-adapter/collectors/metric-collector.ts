@@ -102,29 +102,29 @@ export function choice<const W extends string>(words: readonly [W, ...W[]]) {
 }
 
 /** An integer in a range. */
-export function wholeNumber(least: number, most: number) {
+export function wholeNumber(min: number, max: number) {
   return convert((value) => {
     const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= least && number <= most ? number : undefined;
-  }, `an integer from ${least} to ${most}`);
+    return number >= min && number <= max ? number : undefined;
+  }, `an integer from ${min} to ${max}`);
 }
 
 /** A number in a range. */
-export function numberIn(least: number, most: number) {
+export function numberIn(min: number, max: number) {
   return convert((value) => {
     const number = parseDecimal(value) ?? Number.NaN;
-    return number >= least && number <= most ? number : undefined;
-  }, `a number from ${least} to ${most}`);
+    return number >= min && number <= max ? number : undefined;
+  }, `a number from ${min} to ${max}`);
 }
 
 /** A duration in Go's format, in a range, as milliseconds. */
-export function duration(leastMs: number, mostMs: number) {
+export function duration(minMs: number, maxMs: number) {
   return convert(
     (value) => {
       const ms = parseDurationMs(value);
-      return ms !== undefined && ms >= leastMs && ms <= mostMs ? ms : undefined;
+      return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined;
     },
-    `a duration of ${formatDuration(leastMs)} to ${formatDuration(mostMs)}, as in 30s`,
+    `a duration of ${formatDuration(minMs)} to ${formatDuration(maxMs)}, as in 30s`,
   );
 }
 

@@ -87,10 +87,10 @@ function serverOf(
   if (alias !== undefined) {
     const named = additionalServers.get(alias);
     if (named) return named;
-    const known = [...additionalServers.keys()].join(', ') || 'none';
+    const configured = [...additionalServers.keys()].join(', ') || 'none';
     const unknown = JSON.stringify(alias.slice(0, SHOWN_LENGTH));
     throw new Error(
-      `${place('prometheus-server-alias')} must be one of --additional-prometheus-server (${known}), not ${unknown}`,
+      `${place('prometheus-server-alias')} must be one of --additional-prometheus-server (${configured}), not ${unknown}`,
     );
   }
   if (server) return server;

@@ -41,9 +41,9 @@ export function sqlCollector({ sources }: SqlCollectorOptions): MetricCollector 
       const source = allowed.get(values.source);
       if (source) return source.query(values.query);
       // A source that this namespace may not query is not listed: even its name is withheld.
-      const known = [...allowed.keys()].join(', ') || 'none';
+      const configured = [...allowed.keys()].join(', ') || 'none';
       throw new Error(
-        `${place('source')} must be one of --sql-source (${known}), not ${JSON.stringify(values.source.slice(0, SHOWN_LENGTH))}`,
+        `${place('source')} must be one of --sql-source (${configured}), not ${JSON.stringify(values.source.slice(0, SHOWN_LENGTH))}`,
       );
     },
   };

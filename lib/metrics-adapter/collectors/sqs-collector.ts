@@ -25,9 +25,9 @@ export function sqsCollector({
       const { values, place } = readSettings(settings, request);
       const region = regions.get(values.region);
       if (region) return region.queueLength({ name: values['queue-name'] });
-      const known = [...regions.keys()].join(', ') || 'none';
+      const configured = [...regions.keys()].join(', ') || 'none';
       throw new Error(
-        `${place('region')} must be one of --aws-region (${known}), not ${JSON.stringify(values.region)}`,
+        `${place('region')} must be one of --aws-region (${configured}), not ${JSON.stringify(values.region)}`,
       );
     },
   };

@@ -91,8 +91,8 @@ async function examineGroup(
   );
   const responding = await respondingVersion(context, group);
   if (!responding) return found;
-  const known = needed.filter((one) => isDiscovered(one, responding.names));
-  if (known.length > 0) return found;
+  const discovered = needed.filter((one) => isDiscovered(one, responding.names));
+  if (discovered.length > 0) return found;
   const seen = `serves none of the ${needed.length} collected metrics`;
   return [
     ...found,

@@ -26,7 +26,7 @@ export function configurations(examined: ExaminedMetrics): Check {
           if (isQuiet) return note(subject, describeError(error));
           const names = { NAMESPACE: namespace, NAME: name };
           if (meant !== undefined) {
-            const both = { CONFIGURED: metric, ASKED: meant };
+            const both = { CONFIGURED: metric, REQUESTED: meant };
             return failed(subject, describeError(error), { diagnosis: 'metric-misnamed', ...names, ...both });
           }
           const diagnosis =

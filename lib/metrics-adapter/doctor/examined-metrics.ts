@@ -201,7 +201,7 @@ export const METRICS_DIAGNOSES = {
   'metric-misnamed': {
     title: 'The annotations and the spec of an HPA name different metrics',
     remedy:
-      'Use the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. The annotations configure CONFIGURED, which no metric uses, and nothing collects ASKED; if another provider serves ASKED, remove the annotations.',
+      'Use the same name in the annotations and the metrics of HPA NAME: `kubectl -n NAMESPACE edit hpa NAME`. The annotations configure CONFIGURED, which no metric uses, and nothing collects REQUESTED; if another provider serves REQUESTED, remove the annotations.',
   },
   'metrics-api-unregistered': {
     title: 'A metrics API with collected metrics is not registered',

@@ -73,7 +73,7 @@ export function metricsAdapterSeries({
     registers,
   });
   const sources = new Set<string>();
-  const knownSource = (given: string) => {
+  const boundedSource = (given: string) => {
     if (sources.size < MAX_SOURCES && given.length <= MAX_SOURCE_LENGTH) sources.add(given);
     return sources.has(given) ? given : OTHERS;
   };
@@ -114,7 +114,7 @@ export function metricsAdapterSeries({
   return {
     recordQuery(given = OTHERS, { durationMs, error }) {
       const result = error ? 'error' : 'success';
-      const source = knownSource(given);
+      const source = boundedSource(given);
       (error ? failed : succeeded).inc();
       durations.observe({ result }, durationMs / 1000);
       requests.inc({ source, result });

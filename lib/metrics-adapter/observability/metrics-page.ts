@@ -27,8 +27,8 @@ interface Problem {
 
 /** The list of collected metrics; first those that cannot be collected and those that fail. */
 export function renderMetrics(query: PageQuery, { collectors, collection, clock }: DebuggedMetrics): Html {
-  const problems: Problem[] = [...collectors.collected].flatMap(([hpa, known]) =>
-    known.problems.map(({ metric, error }) => ({ hpa, metric, problem: describeError(error) })),
+  const problems: Problem[] = [...collectors.collected].flatMap(([hpa, collected]) =>
+    collected.problems.map(({ metric, error }) => ({ hpa, metric, problem: describeError(error) })),
   );
   const states = [...collectedStates(collectors, collection)];
   const needsAttention = ({ isServed, error }: CollectedState) => !isServed || error !== undefined;

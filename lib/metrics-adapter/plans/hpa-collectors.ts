@@ -85,13 +85,13 @@ export class HpaCollectors {
   #collectorChanges(): Watched {
     return {
       onChange: (listener) => {
-        let isHeard = true;
+        let isSubscribed = true;
         for (const collector of this.#options.collectors)
           collector.onChange?.(() => {
-            if (isHeard) for (const key of this.#collected.keys()) listener({ key });
+            if (isSubscribed) for (const key of this.#collected.keys()) listener({ key });
           });
         return () => {
-          isHeard = false;
+          isSubscribed = false;
         };
       },
       synced: async () => {},

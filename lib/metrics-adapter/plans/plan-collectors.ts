@@ -241,13 +241,13 @@ function chooseCollector(
 function unknown(
   name: string,
   place: string,
-  known: readonly MetricCollector[],
+  available: readonly MetricCollector[],
   metric: CollectorRequest['metric'],
 ): Error {
   const flags = metric.type === 'External' ? NEEDED_FLAGS.get(name) : undefined;
   const where = `${place} ${nameOfMetric(metric)}`;
   if (flags) return new UnknownCollector(`Collector ${name} ${where} requires ${flags}`);
-  const names = known.map((collector) => collector.name);
+  const names = available.map((collector) => collector.name);
   const rule = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${names.at(-1)}` : names.join('');
   return new UnknownCollector(`Unknown collector ${JSON.stringify(name)} ${where}: must be ${rule}`);
 }

@@ -66,9 +66,9 @@ function servedSamples(
   { samples }: Reading,
 ): readonly Sample[] {
   if (!servesAll) return samples.slice(0, 1);
-  const wanted = Object.entries(matchLabels);
+  const required = Object.entries(matchLabels);
   return samples.filter(({ labels }) =>
-    wanted.every(([name, value]) => !Object.hasOwn(labels, name) || getOwn(labels, name) === value),
+    required.every(([name, value]) => !Object.hasOwn(labels, name) || getOwn(labels, name) === value),
   );
 }
 
@@ -91,12 +91,12 @@ function podsMetric(
     name: one.metric.name,
     labels: one.metric.matchLabels,
     failure: () => (readingOf(one) ? undefined : failureOf(one)),
-    values: (isWanted) => {
+    values: (isSelected) => {
       const reading = readingOf(one);
       return (reading?.samples ?? []).flatMap((sample): readonly ObjectValue[] => {
         const { pod: name = '', uid = '' } = sample.labels;
         const live = options.pods.live(namespace, { name, uid });
-        if (!live || !reading || !isWanted({ name, labels: live.labels })) return [];
+        if (!live || !reading || !isSelected({ name, labels: live.labels })) return [];
         const object = { group: '', version: 'v1', kind: 'Pod', namespace, name };
         return [{ ...metricValue(sample, reading), sourceLabels: undefined, object }];
       });
@@ -117,12 +117,12 @@ function objectMetric(
     namespace: object.namespace,
     name: one.metric.name,
     labels: one.metric.matchLabels,
-    failure: (isWanted) => {
+    failure: (isSelected) => {
       const labels = options.objectLabels.labelsOf(object);
-      return !readingOf(one) && isWanted({ name: object.name, labels }) ? failureOf(one) : undefined;
+      return !readingOf(one) && isSelected({ name: object.name, labels }) ? failureOf(one) : undefined;
     },
-    values: (isWanted) => {
-      if (!isWanted({ name: object.name, labels: options.objectLabels.labelsOf(object) })) return [];
+    values: (isSelected) => {
+      if (!isSelected({ name: object.name, labels: options.objectLabels.labelsOf(object) })) return [];
       const reading = readingOf(one);
       const [sample] = reading?.samples ?? [];
       const replicas = one.perReplica ? hpa.replicas : 1;

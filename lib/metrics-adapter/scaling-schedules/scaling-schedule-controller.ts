@@ -119,7 +119,7 @@ export class ScheduleReconciler {
       if (targets.length > 0)
         attempt(hpa.namespace, `HPA ${hpa.namespace}/${hpa.name}`, () => this.#lift(hpa, targets, signal));
     }
-    this.#failures.keepOnly(new Set([...attempts.values()].flat().map(({ name }) => name)));
+    this.#failures.retainOnly(new Set([...attempts.values()].flat().map(({ name }) => name)));
     await Promise.all([...attempts].map(([namespace, own]) => this.#attempt(namespace, own, signal)));
   }
 
@@ -154,10 +154,10 @@ export class ScheduleReconciler {
 
   async #lift(hpa: ScheduledHpa, targets: readonly ActiveTarget[], signal: AbortSignal): Promise<void> {
     const { scales, events, tolerance } = this.#options;
-    const { namespace, name, uid, target, maxReplicas: most } = hpa;
+    const { namespace, name, uid, target, maxReplicas: max } = hpa;
     const scale = await scales.get({ namespace, ...target }, signal);
     const current = scale.specReplicas;
-    const lift = liftedReplicas(targets, { current, most, tolerance });
+    const lift = liftedReplicas(targets, { current, max, tolerance });
     if (!lift) return;
     const { kind, key } = lift.schedule;
     const cause = { by: `hpa ${name}`, why: `schedule ${kind} ${key}, within the tolerance` };
@@ -222,14 +222,14 @@ interface Lift {
  */
 export function liftedReplicas(
   targets: readonly ActiveTarget[],
-  facts: { readonly current: number; readonly most: number; readonly tolerance: number },
+  facts: { readonly current: number; readonly max: number; readonly tolerance: number },
 ): Lift | undefined {
-  const { current, most, tolerance } = facts;
+  const { current, max, tolerance } = facts;
   if (current === 0) return undefined;
   let lift: Lift | undefined;
   for (const { schedule, value, averageValue } of targets) {
     if (!(averageValue > 0)) continue;
-    const expected = Math.min(Math.ceil(value / averageValue), most);
+    const expected = Math.min(Math.ceil(value / averageValue), max);
     const offBy = Math.abs(1 - value / (averageValue * current));
     if (expected <= current || offBy === 0 || offBy > tolerance) continue;
     if (!lift || expected > lift.replicas) lift = { replicas: expected, schedule };
@@ -264,13 +264,13 @@ export function readScheduledHpa({ metadata, spec }: Hpa): ScheduledHpa | undefi
     if (metric.type !== 'Object') return [];
     const { describedObject, target } = metric.object;
     const { kind, name, apiVersion = '' } = describedObject;
-    const known = SCALING_SCHEDULES.kinds.find((one) => one === kind);
+    const supported = SCALING_SCHEDULES.kinds.find((one) => one === kind);
     const average = Quantity.parse(target.averageValue ?? '');
     const isOurs = apiVersion.split('/')[0] === SCALING_SCHEDULES.apiVersion.split('/')[0];
-    if (!known || !isOurs || !average) return [];
-    const namespace = known === 'ScalingSchedule' ? ownNamespace : '';
+    if (!supported || !isOurs || !average) return [];
+    const namespace = supported === 'ScalingSchedule' ? ownNamespace : '';
     return [
-      { kind: known, key: keyOfSchedule({ namespace, name }), averageValue: Number(average.nanos) / 1e9 },
+      { kind: supported, key: keyOfSchedule({ namespace, name }), averageValue: Number(average.nanos) / 1e9 },
     ];
   });
   if (schedules.length === 0) return undefined;

@@ -85,8 +85,8 @@ export class ObjectLabels {
 
   /** Evicts all other objects. */
   retainOnly(objects: Iterable<LabelledObject>): void {
-    const wanted = new Set([...objects].map(keyOf));
-    for (const key of this.#labels.keys()) if (!wanted.has(key)) this.#labels.delete(key);
+    const present = new Set([...objects].map(keyOf));
+    for (const key of this.#labels.keys()) if (!present.has(key)) this.#labels.delete(key);
   }
 }
 

@@ -43,7 +43,7 @@ interface ScraperOptions {
   /** Receives a batch; must process it at once, since it takes many times the memory of the result. */
   readonly receive: (batch: MetricsBatch) => void;
   /** Creates the publisher of one cycle. */
-  readonly publisher: (patienceMs: number) => SnapshotPublisher;
+  readonly publisher: (maxWaitMs: number) => SnapshotPublisher;
   readonly onScraped: (outcome: ScrapeOutcome) => void;
   /** Minimum time from a node's first response to its second scrape. */
   readonly secondScrapeAfterMs: number;
@@ -67,10 +67,10 @@ interface ScrapeStart {
 const JITTER_PER_NODE_MS = 8;
 
 /** Spread of the scrapes in a cycle, and how long after the last start the first responses are published. */
-const PACE = { maxJitterMs: 4000, patienceMs: 1000 };
+const PACE = { maxJitterMs: 4000, maxWaitMs: 1000 };
 
 /** Most pods are first served after two cycles, so these favor speed over even load. */
-const STARTING_PACE = { maxJitterMs: 1000, patienceMs: 500 };
+const STARTING_PACE = { maxJitterMs: 1000, maxWaitMs: 500 };
 const STARTING_CYCLES = 2;
 
 /** A second scrape that would start later than this before the end of a cycle is left to the next cycle. */
@@ -96,10 +96,10 @@ export class Scraper {
   /** Resolves when each scrape has ended, or continues beyond the cycle because this process delayed it. */
   async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
-    const { maxJitterMs, patienceMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
+    const { maxJitterMs, maxWaitMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
     const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, maxJitterMs);
     const { clock, client, random } = this.#options;
-    using publisher = this.#options.publisher(jitterMs + patienceMs);
+    using publisher = this.#options.publisher(jitterMs + maxWaitMs);
     this.#publisher = publisher;
     const targets = new Set<string>();
     const spread = new Map<string, number>();

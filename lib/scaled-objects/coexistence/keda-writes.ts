@@ -74,8 +74,8 @@ export class ExternalWrites {
   /** A write which shows that another operator manages all objects; `undefined` if there is none. */
   get everywhere(): string | undefined {
     this.#expire();
-    const seen = [...this.#statuses.values()].filter(({ isObserved }) => isObserved);
-    return seen.length < 2 ? undefined : seen[0]?.text;
+    const observed = [...this.#statuses.values()].filter(({ isObserved }) => isObserved);
+    return observed.length < 2 ? undefined : observed[0]?.text;
   }
 
   /** Any write of another operator; `undefined` if there is none. */

@@ -38,13 +38,13 @@ export function evaluateTriggers(
     name: metric.metricName,
     isActive:
       isPushed || (state.kind === 'value' ? state.isActive : state.kind === 'fallback' && fallbackCount > 0),
-    isKnown: isPushed || state.kind !== 'pending',
+    isEvaluated: isPushed || state.kind !== 'pending',
   }));
   const base = {
     activeMetrics: activity.filter(({ isActive }) => isActive).map(({ name }) => name),
     isFallingBack: observed.some(({ state }) => state.kind === 'fallback'),
     triggersActivity: Object.fromEntries(
-      activity.filter(({ isKnown }) => isKnown).map(({ name, isActive }) => [name, { isActive }]),
+      activity.filter(({ isEvaluated }) => isEvaluated).map(({ name, isActive }) => [name, { isActive }]),
     ),
   };
   if (modifiers) {

@@ -83,8 +83,8 @@ export class HealthCounter {
         // The previous leader has counted an unknown part of the failures before this term.
         const failures =
           counted === undefined ? Math.max(numberOfFailures + 1, failuresInARow) : numberOfFailures + added;
-        const most = Math.max(maxFailures, numberOfFailures);
-        health.set(metricName, { numberOfFailures: Math.min(failures, most), status: 'Failing' });
+        const max = Math.max(maxFailures, numberOfFailures);
+        health.set(metricName, { numberOfFailures: Math.min(failures, max), status: 'Failing' });
       } else if (pollCount > 0) health.set(metricName, { numberOfFailures: 0, status: 'Happy' });
       else if (previous) health.set(metricName, previous);
     }

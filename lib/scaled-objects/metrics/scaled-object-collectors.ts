@@ -297,7 +297,7 @@ interface LastPoll {
 
 /** Detects polls that change the result for an object, so that the many others cause no reconcile. */
 export class PollChangeDetector {
-  readonly #heard = new Map<string, LastPoll>();
+  readonly #lastPolls = new Map<string, LastPoll>();
 
   /**
    * Records the result of a poll.
@@ -311,8 +311,8 @@ export class PollChangeDetector {
     observed: readonly ObservedMetric[],
     options: { readonly countsValues: boolean; readonly isActive: boolean; readonly monotonicMs: number },
   ): boolean {
-    const last = this.#heard.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
-    this.#heard.set(key, last);
+    const last = this.#lastPolls.get(key) ?? { text: undefined, lastActiveAtMs: undefined };
+    this.#lastPolls.set(key, last);
     if (options.isActive) last.lastActiveAtMs = options.monotonicMs;
     const text = textOf(observed, options.countsValues);
     const isSame = text !== undefined && text === last.text;
@@ -322,11 +322,11 @@ export class PollChangeDetector {
 
   /** Time of the last poll with `isActive`, by the monotonic clock. */
   lastActiveAtMs(key: string): number | undefined {
-    return this.#heard.get(key)?.lastActiveAtMs;
+    return this.#lastPolls.get(key)?.lastActiveAtMs;
   }
 
   delete(key: string): void {
-    this.#heard.delete(key);
+    this.#lastPolls.delete(key);
   }
 }
 

@@ -185,8 +185,8 @@ ${table(JOB_COLUMNS, rows, none)}
 
 function describeState({ kind, object, annotations }: Shown, { kedaDetector }: DebugOptions) {
   const { conditions = [] } = object.status ?? {};
-  const isTrue = (wanted: string) =>
-    conditions.some(({ type, status }) => type === wanted && status === 'True');
+  const isTrue = (conditionType: string) =>
+    conditions.some(({ type, status }) => type === conditionType && status === 'True');
   const state = (row: RowState, word: string) => ({ row, word });
   if (kedaDetector.evidenceFor(kind, object) !== undefined) return state('waiting', 'Not managed');
   const isRefused = conditions.some(({ type, status }) => type === 'Ready' && status === 'False');

@@ -6,7 +6,7 @@ import type { DebugOptions } from './debug-scaled-objects.ts';
 /** ScaledObjects and ScaledJobs on the page: as `/debug/scaled-objects` has them. */
 export function scaledObjectsUi(
   source: DebugOptions,
-  isFollowed: () => boolean,
+  isWatching: () => boolean,
   composing: ComposeSource,
 ): UiPart {
   return {
@@ -23,7 +23,7 @@ export function scaledObjectsUi(
           else if (!isReady(object.status?.conditions)) unhealthy++;
         }
       }
-      const absent = isFollowed() ? undefined : 'kinds are not served or may not be listed';
+      const absent = isWatching() ? undefined : 'kinds are not served or may not be listed';
       const waiting = absent ?? (left > 0 ? `${left} managed by another operator` : undefined);
       return { count, unhealthy, problem: 'not ready', waiting };
     },

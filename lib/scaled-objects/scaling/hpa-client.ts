@@ -50,9 +50,14 @@ export class HpaClient {
     await this.#client.delete({ namespace, name }, { signal, ...(uid && { preconditions: { uid } }) });
   }
 
-  #isUpToDate(wanted: DesiredHpa, found: ManagedHpa, written: WrittenHpa | undefined, text: string): boolean {
+  #isUpToDate(
+    intended: DesiredHpa,
+    found: ManagedHpa,
+    written: WrittenHpa | undefined,
+    text: string,
+  ): boolean {
     if (written?.text === text && written.resourceVersion === found.metadata.resourceVersion) return true;
-    const { labels, annotations = {} } = wanted.metadata;
+    const { labels, annotations = {} } = intended.metadata;
     const fields = (appliedFields(found, FIELD_MANAGER) ?? {}) as {
       metadata?: { labels?: object; annotations?: object; ownerReferences?: readonly object[] };
       spec?: object;
@@ -60,8 +65,8 @@ export class HpaClient {
     return (
       isDeepStrictEqual(fields.metadata?.labels ?? {}, labels) &&
       isDeepStrictEqual(fields.metadata?.annotations ?? {}, annotations) &&
-      isDeepStrictEqual(fields.metadata?.ownerReferences ?? [], wanted.metadata.ownerReferences) &&
-      isDeepStrictEqual(fields.spec, wanted.spec)
+      isDeepStrictEqual(fields.metadata?.ownerReferences ?? [], intended.metadata.ownerReferences) &&
+      isDeepStrictEqual(fields.spec, intended.spec)
     );
   }
 }

@@ -253,13 +253,13 @@ export function rabbitmqConnectionOf(given: Given): RabbitmqConnection {
     });
     return { protocol: 'http', url: new URL(`${url.origin}${segments.join('/')}/`), vhost, credentials };
   }
-  const isKnownByCertificate = scheme === 'amqps:' && tls.cert !== undefined;
+  const authenticatesByCertificate = scheme === 'amqps:' && tls.cert !== undefined;
   return {
     protocol: 'amqp',
     broker: {
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port === '' ? PORTS[scheme] : Number(url.port),
-      login: login ?? (isKnownByCertificate ? undefined : { username: 'guest', password: 'guest' }),
+      login: login ?? (authenticatesByCertificate ? undefined : { username: 'guest', password: 'guest' }),
       ...{ vhost, tls: scheme === 'amqps:' ? tls : undefined },
     },
   };

@@ -47,11 +47,11 @@ function checkReplicas({ bounds }: PreparedScaledObject): void {
   const { min = 0, idle, max } = bounds;
   if (min > max)
     throw violation('incorrect-replicas', `MinReplicaCount=${min} must be less than MaxReplicaCount=${max}`);
-  const least = bounds.min === 0 ? 1 : min; // as in KEDA, an explicit 0 counts as the HPA's minimum of 1
-  if (idle !== undefined && idle >= least)
+  const minimum = bounds.min === 0 ? 1 : min; // as in KEDA, an explicit 0 counts as the HPA's minimum of 1
+  if (idle !== undefined && idle >= minimum)
     throw violation(
       'incorrect-replicas',
-      `IdleReplicaCount=${idle} must be less than MinReplicaCount=${least}`,
+      `IdleReplicaCount=${idle} must be less than MinReplicaCount=${minimum}`,
     );
 }
 

@@ -200,8 +200,8 @@ function* selectSlice(
   const { length } = value;
   const bound = (index: number | undefined, otherwise: number) => {
     if (index === undefined) return otherwise;
-    const [least, most] = step > 0 ? [0, length] : [-1, length - 1];
-    return Math.min(Math.max(index < 0 ? length + index : index, least), most);
+    const [min, max] = step > 0 ? [0, length] : [-1, length - 1];
+    return Math.min(Math.max(index < 0 ? length + index : index, min), max);
   };
   const [from, to] =
     step > 0 ? [bound(start, 0), bound(end, length)] : [bound(start, length - 1), bound(end, -1)];

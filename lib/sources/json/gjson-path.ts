@@ -57,12 +57,12 @@ function walk(value: unknown, { steps, from, budget }: Walk): unknown {
     if (text === '#') return next ? collect(current, rest) : current.length;
     if (choice) {
       const key = { steps: choice.key, from: 0, budget };
-      const holds = (item: unknown) => compare(walk(item, key), choice);
+      const matches = (item: unknown) => compare(walk(item, key), choice);
       if (choice.isOfAll) {
-        const chosen = current.filter(holds);
+        const chosen = current.filter(matches);
         return next?.text === '#' ? chosen.length : collect(chosen, rest);
       }
-      current = current.find(holds);
+      current = current.find(matches);
       continue;
     }
     current = /^\d{1,9}$/.test(text) ? current[Number(text)] : undefined;

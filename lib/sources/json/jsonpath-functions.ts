@@ -44,7 +44,7 @@ export const functions: ReadonlyMap<string, ExpressionFunction> = new Map<string
     ([name, apply]) => [name, (operand: Operand) => apply(expectNumber(toJson(operand)))] as const,
   ),
   ...Object.entries(PREDICATES).map(
-    ([name, holds]) => [name, (operand: Operand) => holds(toJson(operand))] as const,
+    ([name, predicate]) => [name, (operand: Operand) => predicate(toJson(operand))] as const,
   ),
   ['not', (operand, budget) => !isTrue(operand, budget)],
   ['sum', (operand, budget) => sum(expectNumbers(operand, budget))],

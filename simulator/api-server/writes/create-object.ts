@@ -56,8 +56,8 @@ function asNew(draft: KubernetesObject, type: ResourceType): KubernetesObject {
     ...metadata
   } = draft.metadata;
   const { status, ...rest } = draft;
-  const keepsStatus = !type.hasStatus || (type.takesInitialStatus && status !== undefined);
-  const first = keepsStatus ? status : type.initialStatus;
+  const retainsStatus = !type.hasStatus || (type.takesInitialStatus && status !== undefined);
+  const first = retainsStatus ? status : type.initialStatus;
   const generation = type.hasGeneration ? { generation: 1 } : {};
   return {
     ...rest,

@@ -31,12 +31,12 @@ export function managerOf(
   { type, target: { subresource }, context, options }: ObjectWrite,
   operation: FieldManager['operation'],
 ): FieldManager {
-  const isTold = subresource !== undefined && context.minor >= FIRST_WITH_SUBRESOURCES;
+  const isRecorded = subresource !== undefined && context.minor >= FIRST_WITH_SUBRESOURCES;
   return {
     manager: options.fieldManager,
     operation,
     apiVersion: groupVersion(type),
-    ...(isTold ? { subresource } : {}),
+    ...(isRecorded ? { subresource } : {}),
   };
 }
 

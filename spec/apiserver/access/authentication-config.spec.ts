@@ -16,7 +16,7 @@ const authority = new TestAuthority('users');
 const other = new TestAuthority('others');
 
 /** Watches the cluster's config map, which the spec changes. */
-async function follow() {
+async function watch() {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startLiveApiServer());
   const { clock, cluster } = server;
@@ -43,7 +43,7 @@ async function follow() {
 
 describe('ClusterAuthenticationConfig', () => {
   it('logs once that a value is invalid, and again when that recurs', async () => {
-    await using followed = await follow();
+    await using followed = await watch();
     const broken = { 'client-ca-file': 'none' };
     followed.tell(broken);
     await eventually(() => followed.reasons().length > 0);
@@ -59,7 +59,7 @@ describe('ClusterAuthenticationConfig', () => {
   });
 
   it('reads the front proxy configuration although the client CA is invalid', async () => {
-    await using followed = await follow();
+    await using followed = await watch();
     const { clientAuthorities } = followed.config;
     followed.tell({ 'client-ca-file': 'none', 'requestheader-client-ca-file': other.pem });
     await eventually(() => followed.reasons().length > 0);

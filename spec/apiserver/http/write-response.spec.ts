@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ApiServer } from '#lib/apiserver/api-server.ts';
-import { canConsume, canProduce, wantsPretty } from '#lib/apiserver/http/write-response.ts';
+import { canConsume, canProduce, isPrettyRequested } from '#lib/apiserver/http/write-response.ts';
 import { type ApiResponse, requestHttp1 } from '#spec/support/api-request.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
 
@@ -20,7 +20,7 @@ describe('wantsPretty', () => {
   ];
   for (const [query, agent, isWanted] of cases) {
     it(`is ${isWanted} for ?${query} of ${agent || 'an unnamed agent'}`, () => {
-      expect(wantsPretty(new URLSearchParams(query), agent)).to.equal(isWanted);
+      expect(isPrettyRequested(new URLSearchParams(query), agent)).to.equal(isWanted);
     });
   }
 });

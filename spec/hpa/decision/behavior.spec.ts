@@ -23,13 +23,13 @@ function stabilize(
 describe('stabilizeWithBehavior', () => {
   it('scales up at most to the lowest recommendation of its window', () => {
     expect(stabilize([9, 4], [at(6, 30), at(5, 61)])).to.deep.include({
-      ...{ replicas: 6, heldBy: at(6, 30), reason: 'ScaleUpStabilized' },
+      ...{ replicas: 6, stabilizedBy: at(6, 30), reason: 'ScaleUpStabilized' },
     });
   });
 
   it('scales down at most to the highest recommendation of its window', () => {
     expect(stabilize([2, 8], [at(5, 299), at(7, 301)])).to.deep.include({
-      ...{ replicas: 5, heldBy: at(5, 299), reason: 'ScaleDownStabilized' },
+      ...{ replicas: 5, stabilizedBy: at(5, 299), reason: 'ScaleDownStabilized' },
     });
   });
 
@@ -56,7 +56,7 @@ describe('stabilizeWithoutBehavior', () => {
   it('returns the highest recommendation of the window', () => {
     const earlier = [at(9, 301), at(7, 300), at(5, 10)];
     expect(stabilizeWithoutBehavior(3, earlier, WINDOW)).to.deep.include({
-      ...{ replicas: 7, proposed: 3, heldBy: at(7, 300), reason: 'ScaleDownStabilized' },
+      ...{ replicas: 7, proposed: 3, stabilizedBy: at(7, 300), reason: 'ScaleDownStabilized' },
       recommendations: [at(3, 0), at(7, 300), at(5, 10)],
     });
   });

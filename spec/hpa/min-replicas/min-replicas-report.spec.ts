@@ -6,7 +6,7 @@ describe('MinReplicasReport', () => {
   const registry = new Registry();
   const log = new MinReplicasReport(registry);
 
-  for (const [what, forget] of [
+  for (const [what, remove] of [
     ['whose week says nothing any more', () => log.judged('shop', 'web', undefined)],
     ['of an earlier term', () => log.clear()],
     ['of the current term', () => {}],
@@ -15,8 +15,8 @@ describe('MinReplicasReport', () => {
       log.judged('shop', 'web', 3);
       log.adjusted('shop', 'web');
       expect(await registry.metrics()).to.match(/adjustments_total\{namespace="shop",name="web"\} 1/);
-      forget();
-      log.forget('shop/web');
+      remove();
+      log.remove('shop/web');
       expect(await registry.metrics()).to.not.include('name="web"');
     });
   }

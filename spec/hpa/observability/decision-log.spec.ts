@@ -119,7 +119,7 @@ describe('DecisionLog', () => {
   it('removes deleted HPAs, and all at the end of a term', () => {
     const reported = new ReportedHpas();
     for (const key of ['shop/a', 'shop/b', 'bank/c']) reported.decided(key, DECIDED_AT_MS);
-    reported.log.forget('shop/a');
+    reported.log.remove('shop/a');
     expect([...reported.log.values()].map(({ namespace, name }) => `${namespace}/${name}`)).to.deep.equal([
       ...['shop/b', 'bank/c'],
     ]);

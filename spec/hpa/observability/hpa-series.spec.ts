@@ -140,7 +140,7 @@ describe('HpaSeries', () => {
     const of = (name: string, count: number) =>
       `autoscaler_hpa_direction_changes_total{namespace="default",name="${name}"} ${count}`;
     expect(await changes()).to.deep.equal([of('a', 2), of('b', 1)]);
-    series.forget('default', 'a');
+    series.remove('default', 'a');
     scaled('a', 3, 2);
     expect(await changes()).to.deep.equal([of('b', 1)]);
   });
@@ -158,7 +158,7 @@ describe('HpaSeries', () => {
     expect(series.persistFailed('shop', 'a')).to.equal(false); // that of b still fails
     for (const name of ['a', 'b']) series.persisted('shop', name);
     expect(series.persistFailed('shop', 'a')).to.equal(true);
-    series.forget('shop', 'a');
+    series.remove('shop', 'a');
     expect(series.persistFailed('shop', 'a')).to.equal(true);
     expect(await registry.metrics()).to.include('autoscaler_hpa_memory_failures_total 7\n');
   });

@@ -67,10 +67,10 @@ describe('assignRecords', () => {
 });
 
 describe('writingOrder', () => {
-  const order = (before: readonly StatePart[], wanted: readonly Readonly<Record<string, string>>[]) =>
+  const order = (before: readonly StatePart[], desired: readonly Readonly<Record<string, string>>[]) =>
     writingOrder(
       before,
-      wanted.map((records) => new Map(Object.entries(records))),
+      desired.map((records) => new Map(Object.entries(records))),
     );
 
   it('writes new parts first, then those that records move to, and empties the last first', () => {

@@ -35,10 +35,10 @@ describe('ScalingStates', () => {
 
   it('removes persisted state of a deleted HPA, except in a dry run', async () => {
     const states = await ofOneThatWanted();
-    await states.forget('shop', 'web', { isRetained: true });
+    await states.remove('shop', 'web', { isRetained: true });
     expect([...kept.keys()]).to.deep.equal(['shop/web']);
     expect((await states.get(WEB, seen(3))).scaleUpEvents).to.deep.equal(WANTED.scaleUpEvents);
-    await states.forget('shop', 'web', { isRetained: false });
+    await states.remove('shop', 'web', { isRetained: false });
     expect([...kept.keys()]).to.deep.equal([]);
     expect((await states.get(WEB, seen(3))).scaleUpEvents).to.deep.equal([]);
   });

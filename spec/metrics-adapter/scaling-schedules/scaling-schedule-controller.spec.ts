@@ -96,7 +96,7 @@ function setUp(clock = new ManualClock(Date.parse('2026-03-02T10:05:00Z'))) {
 }
 
 const schedule = { kind: 'ScalingSchedule', key: 'default/nightly' };
-const facts = { current: 95, most: 200, tolerance: 0.1 };
+const facts = { current: 95, max: 200, tolerance: 0.1 };
 
 describe('liftedReplicas', () => {
   it('adds the replicas within the tolerance, with the schedule', () => {
@@ -116,8 +116,8 @@ describe('liftedReplicas', () => {
 
   it('respects the maximum of the HPA', () => {
     const target = { schedule, value: 1000, averageValue: 10 };
-    expect(liftedReplicas([target], { ...facts, most: 97 })?.replicas).to.equal(97);
-    expect(liftedReplicas([target], { ...facts, most: 95 })).to.equal(undefined);
+    expect(liftedReplicas([target], { ...facts, max: 97 })?.replicas).to.equal(97);
+    expect(liftedReplicas([target], { ...facts, max: 95 })).to.equal(undefined);
   });
 
   it('uses the highest of several', () => {

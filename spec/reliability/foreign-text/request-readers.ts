@@ -6,7 +6,12 @@ import { NO_CONVERSION, negotiate } from '#lib/apiserver/encoding/media-type.ts'
 import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.ts';
 import { isTrue, parseCount, parseQuery, percentDecode } from '#lib/apiserver/http/query-values.ts';
 import { parseRequestInfo, readSelectors } from '#lib/apiserver/http/request-info.ts';
-import { canConsume, canProduce, serveContent, wantsPretty } from '#lib/apiserver/http/write-response.ts';
+import {
+  canConsume,
+  canProduce,
+  isPrettyRequested,
+  serveContent,
+} from '#lib/apiserver/http/write-response.ts';
 import { acceptsGzip } from '#lib/apiserver/middleware/deliver-response.ts';
 import { statusErrors } from '#lib/apiserver/middleware/status-errors.ts';
 import { parseIncludeObject } from '#lib/apiserver/resources/conversions.ts';
@@ -114,7 +119,7 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
     files: [],
     bound: HEADER,
     shapes: { 'a long name': repeated('curl'), 'a long comment': repeated(' ', { before: 'Mozilla/5.' }) },
-    read: (text) => wantsPretty(new URLSearchParams(), text),
+    read: (text) => isPrettyRequested(new URLSearchParams(), text),
   },
   {
     name: 'Accept of pages, which Koa reads',

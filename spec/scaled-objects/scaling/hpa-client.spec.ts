@@ -22,10 +22,10 @@ describe('HpaClient', () => {
   const applied = async (
     found: ManagedHpa | undefined,
     written: WrittenHpa | undefined = undefined,
-    wanted = WANTED,
+    desired = WANTED,
   ) => {
     asked.splice(0);
-    const result = await client.apply(wanted, { found, written }, signal);
+    const result = await client.apply(desired, { found, written }, signal);
     return { ...result, writes: asked.length };
   };
 
