@@ -1,6 +1,6 @@
 import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { needsBothDays, parseFields } from './calendar-schedule.ts';
-import { parseText, type Schedule, ScheduleError } from './schedule.ts';
+import { guardText, type Schedule, ScheduleError } from './schedule.ts';
 import type { TimeZone } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
@@ -79,7 +79,7 @@ export function parseExcludedDays(dates: readonly string[]): DayTest {
   const days = new Set<number>();
   const patterns = new DayPatterns();
   for (const text of new Set(dates))
-    parseText('excluded date', text, (trimmed) => {
+    guardText('excluded date', text, (trimmed) => {
       const date = DATE.exec(trimmed);
       if (date) days.add(parseDate(date) / DAY_MS);
       else patterns.add(trimmed);

@@ -4,7 +4,7 @@ import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
 import { excludeDates as removeDates } from './excluded-dates.ts';
-import { IntervalSchedule, parseText, type Schedule, ScheduleError } from './schedule.ts';
+import { guardText, IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
 /** A schedule takes about 3 KB. Parsing one takes as long as one search in it. */
@@ -72,7 +72,7 @@ const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
  * @throws ScheduleError
  */
 export function parseSchedule(text: string, { timeZone, anchorMs }: ScheduleOptions): Schedule {
-  return parseText('schedule', text, (trimmed) => {
+  return guardText('schedule', text, (trimmed) => {
     const [, zone = timeZone, rest = trimmed] = OWN_ZONE.exec(trimmed) ?? [];
     return parseTimes(rest.trim(), TimeZone.named(zone), anchorMs);
   });

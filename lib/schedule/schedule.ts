@@ -19,12 +19,12 @@ const MAX_LENGTH = 256;
 const MAX_SHOWN_LENGTH = 80;
 
 /**
- * Parses a text of an object by a function.
+ * Parses a text of an object by a function, within a bound of its length.
  *
  * @param what it is, as in `schedule`
  * @throws ScheduleError that names the text, with the rule that it violates
  */
-export function parseText<Value>(what: string, text: string, parse: (trimmed: string) => Value): Value {
+export function guardText<Value>(what: string, text: string, parse: (trimmed: string) => Value): Value {
   try {
     if (text.length > MAX_LENGTH) throw new ScheduleError(`must be no longer than ${MAX_LENGTH} characters`);
     return parse(text.trim());
