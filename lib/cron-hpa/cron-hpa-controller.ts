@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EventLoopShare, runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import { clockSteps } from '#lib/control/clock-steps.ts';
-import { type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
+import { type ChangeSource, type Controller, mapKeys, type Watched } from '#lib/control/controller.ts';
 import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { MutationCache } from '#lib/control/mutation-cache.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
@@ -9,6 +9,8 @@ import type { ScaleLog } from '#lib/control/scale-log.ts';
 import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import {
   type KubernetesObject,
   nameOfKey,
@@ -247,8 +249,8 @@ function targetOf<T>({ namespace, spec }: CronHpa, byTarget: ByTarget<T>): reado
 type ByTarget<T> = (target: string) => readonly T[];
 
 interface WatchedSources {
-  readonly cronHpas: ObjectSource<CronHpa> & { keys(): Iterable<string> };
-  readonly hpas: ObjectSource<Hpa>;
+  readonly cronHpas: ChangeSource<ObjectChange<CronHpa>> & Pick<SharedInformer<CronHpa>, 'find' | 'values'>;
+  readonly hpas: ChangeSource<ObjectChange<Hpa>>;
   readonly cronHpasByTarget: ByTarget<CronHpa>;
   readonly clock: Clock;
 }
@@ -265,13 +267,13 @@ function cronHpaWatches({ cronHpas, hpas, cronHpasByTarget, clock }: WatchedSour
     mapKeys(hpas, (change) =>
       onTargets(targetsChanged(change, targetsOfHpa, ({ controller }) => controller)),
     ),
-    clockSteps(clock, () => cronHpas.keys()),
+    clockSteps(clock, () => [...cronHpas.values()].map(nameOf)),
   ];
 }
 
 /** The targets of an object that was added or deleted, or whose target or owner changed. */
 function targetsChanged<T>(
-  { previous, current }: ObjectSourceChange<T>,
+  { previous, current }: ObjectChange<T>,
   targetsOf: (object: T) => readonly string[],
   ownerOf: (object: T) => unknown = () => undefined,
 ): ReadonlySet<string> {
@@ -315,18 +317,4 @@ export function statusClient(objects: ResourceClient<KubernetesObject>, clock: C
       return after === before ? undefined : readCronHpa(after);
     },
   };
-}
-
-/** A cache of objects by `NAMESPACE/NAME`, such as an informer. */
-export interface ObjectSource<T> {
-  find(key: string): T | undefined;
-  onChange(listener: (change: ObjectSourceChange<T>) => void, options: { readonly replay: true }): () => void;
-  synced(signal: AbortSignal): Promise<void>;
-}
-
-/** `previous` is `undefined` for an added object, `current` for a deleted one. */
-export interface ObjectSourceChange<T> {
-  readonly key: string;
-  readonly previous: T | undefined;
-  readonly current: T | undefined;
 }

@@ -9,7 +9,7 @@ import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { HPAS, readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import type { UiPart } from '#lib/ui/page.ts';
-import { CRON_HPA_KIND, CRON_HPAS, type CronHpa, nameOf } from './cron-hpa.ts';
+import { CRON_HPA_KIND, CRON_HPAS, type CronHpa } from './cron-hpa.ts';
 import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import { cronHpaUi } from './observability/cron-hpa-ui.ts';
@@ -52,31 +52,25 @@ const MAX_RETRY_MS = 60_000;
 /** Wires informers → due activations → scale, status, events. */
 export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {
   const { client, clock, registry, informers, newJobId = randomUUID } = environment;
-  const cronHpaInformer = informers.get(CRON_HPA_KIND, { indexes: { target: targetsOfCronHpa } });
+  const cronHpas = informers.get(CRON_HPA_KIND, { indexes: { target: targetsOfCronHpa } });
   const hpas = informers.get(HPAS, {
     needs: HPA_NEEDS,
     view: targetedHpa,
     indexes: { target: targetsOfHpa },
   });
   const disposal = new AbortController();
-  const cronHpasByTarget = (target: string) => cronHpaInformer.findBy('target', target);
+  const cronHpasByTarget = (target: string) => cronHpas.findBy('target', target);
   const hpasByTarget = (target: string) => hpas.findBy('target', target);
   const series = new CronHpaSeries(registry, () => {
     let ready = 0;
-    for (const { status } of cronHpaInformer.values()) if (status.ready?.status === 'True') ready++;
-    return { ready, notReady: cronHpaInformer.size - ready };
+    for (const { status } of cronHpas.values()) if (status.ready?.status === 'True') ready++;
+    return { ready, notReady: cronHpas.size - ready };
   });
   const schedules = new Schedules();
   const share = new EventLoopShare(clock);
-  const cronHpas = {
-    find: (key: string) => cronHpaInformer.find(key),
-    onChange: cronHpaInformer.onChange.bind(cronHpaInformer),
-    synced: (signal: AbortSignal) => cronHpaInformer.synced(signal),
-    keys: () => [...cronHpaInformer.values()].map(nameOf),
-  };
   const debugged = {
-    values: () => cronHpaInformer.values(),
-    find: (namespace: string, name: string) => cronHpaInformer.find(`${namespace}/${name}`),
+    values: () => cronHpas.values(),
+    find: (namespace: string, name: string) => cronHpas.find(`${namespace}/${name}`),
     others(object: CronHpa) {
       const target = targetKey(object.namespace, object.spec.scaleTargetRef);
       const hpa = hpaOf(object, hpasByTarget(target));
@@ -84,8 +78,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     },
     planOptions: () => ({ nowMs: clock.nowMs(), timeZone: environment.timeZone, schedules }),
   };
-  const isWaiting = () => cronHpaInformer.state === 'idle' || cronHpaInformer.state === 'waiting';
-  const isSynced = () => cronHpaInformer.isSynced && hpas.isSynced;
+  const isWaiting = () => cronHpas.state === 'idle' || cronHpas.state === 'waiting';
+  const isSynced = () => cronHpas.isSynced && hpas.isSynced;
   const controller = async (signal: AbortSignal) => {
     await hpas.served(signal);
     return cronHpaController({
@@ -118,8 +112,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       },
     ],
     start() {
-      cronHpaInformer.start();
-      cronHpaInformer.served(disposal.signal).then(
+      cronHpas.start();
+      cronHpas.served(disposal.signal).then(
         () => hpas.start(),
         (error: unknown) => {
           if (!disposal.signal.aborted) throw error; // ends the process

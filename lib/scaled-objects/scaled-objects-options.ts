@@ -10,7 +10,7 @@ export interface ScaledObjectsOptions {
   /** Root directory of files with parameters; `undefined` to read none. */
   readonly fileRoot: string | undefined;
   readonly tokenLifetimeS: number;
-  /** Audience of service account tokens; `undefined` to request none. */
+  /** Audience of service account tokens, never the API server; `undefined` to request none. */
   readonly tokenAudience: string | undefined;
   /** Namespace of KEDA's lease; empty to ignore leases. */
   readonly kedaNamespace: string;

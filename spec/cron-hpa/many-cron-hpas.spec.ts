@@ -5,15 +5,11 @@ import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
-import {
-  cronHpaController,
-  type ObjectSource,
-  type ObjectSourceChange,
-} from '#lib/cron-hpa/cron-hpa-controller.ts';
+import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 import { type Hpa, targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/target-conflicts.ts';
 
-import { type IndexFunction, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';
+import { type IndexFunction, type ObjectChange, ObjectIndex } from '#lib/kubernetes/informer/object-store.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa, job } from '#spec/support/cron-hpas.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
@@ -137,9 +133,9 @@ function byTarget<T>(objects: ObjectsInMemory<T>, targetsOf: IndexFunction<T>) {
 }
 
 /** Objects of an informer without lag. */
-class ObjectsInMemory<T> implements ObjectSource<T> {
+class ObjectsInMemory<T> {
   readonly #objects = new Map<string, T>();
-  readonly #listeners = new Set<(change: ObjectSourceChange<T>) => void>();
+  readonly #listeners = new Set<(change: ObjectChange<T>) => void>();
 
   set(key: string, current: T): void {
     const previous = this.#objects.get(key);
@@ -151,11 +147,11 @@ class ObjectsInMemory<T> implements ObjectSource<T> {
     return this.#objects.get(key);
   }
 
-  keys(): Iterable<string> {
-    return this.#objects.keys();
+  values(): Iterable<T> {
+    return this.#objects.values();
   }
 
-  onChange(listener: (change: ObjectSourceChange<T>) => void): () => void {
+  onChange(listener: (change: ObjectChange<T>) => void): () => void {
     for (const [key, current] of this.#objects) listener({ key, previous: undefined, current });
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

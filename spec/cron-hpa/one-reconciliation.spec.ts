@@ -170,7 +170,7 @@ function setUp({
   const nothing = { onChange: () => () => {}, synced: async () => {} };
   const series = new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 }));
   const controller = cronHpaController({
-    cronHpas: { ...nothing, find: () => seen, keys: () => [] },
+    cronHpas: { ...nothing, find: () => seen, values: () => [] },
     hpas: { ...nothing, find: () => undefined },
     ...{ cronHpasByTarget: () => [], hpasByTarget: () => [], hpaClient: undefined },
     statuses: {

@@ -15,6 +15,17 @@ export const condition = (
   message: string,
 ): ObjectCondition => ({ type, status, reason, message });
 
+/** Conditions of both kinds, with the exact texts of KEDA. */
+export const ACTIVE = {
+  active: condition('Active', 'True', 'ScalerActive', 'Scaling is performed because triggers are active'),
+  notActive: condition(
+    'Active',
+    'False',
+    'ScalerNotActive',
+    'Scaling is not performed because triggers are not active',
+  ),
+} as const;
+
 /** Initial conditions of each kind, in KEDA's order. */
 const INITIAL: Readonly<Record<'ScaledObject' | 'ScaledJob', readonly ObjectCondition[]>> = {
   ScaledObject: [

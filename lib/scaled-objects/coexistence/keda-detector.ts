@@ -6,6 +6,7 @@ import { FailureLog } from '#lib/telemetry/failure-log.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { eventsOf } from '../api/object-events.ts';
+import type { ScaledObjectsOptions } from '../scaled-objects-options.ts';
 import { type LeaseState, OPERATOR_LEASE, OperatorLease, type OperatorLeaseOptions } from './keda-lease.ts';
 import { ExternalWrites, shortened, type WrittenObject } from './keda-writes.ts';
 
@@ -13,14 +14,12 @@ export interface WatchedKind extends ChangeSource<ObjectChange<WrittenObject>> {
   values(): Iterable<WrittenObject>;
 }
 
-interface KedaDetectorOptions extends Omit<OperatorLeaseOptions, 'clock' | 'namespace' | 'countsEverywhere'> {
+interface KedaDetectorOptions
+  extends Omit<OperatorLeaseOptions, 'clock' | 'namespace' | 'countsEverywhere'>,
+    Pick<ScaledObjectsOptions, 'kedaNamespace' | 'kedaLeaseEverywhere'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Namespace of KEDA's lease; empty to ignore leases. */
-  readonly kedaNamespace: string;
-  /** Whether a lease of that name counts in any namespace. */
-  readonly kedaLeaseEverywhere: boolean;
   /** Kinds by name. */
   readonly kinds: Readonly<Record<string, WatchedKind>>;
   readonly hpas: ChangeSource<ObjectChange<KubernetesObject>>;

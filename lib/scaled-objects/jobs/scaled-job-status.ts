@@ -1,6 +1,12 @@
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 
-import { condition, conditionStatus, type ObjectCondition, setConditions } from '../api/conditions.ts';
+import {
+  ACTIVE,
+  condition,
+  conditionStatus,
+  type ObjectCondition,
+  setConditions,
+} from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob, ScaledJobStatus } from '../api/scaled-job.ts';
 
@@ -29,13 +35,7 @@ export const JOB_CONDITIONS = {
     'TriggerError',
     'Triggers defined in ScaledJob are not working correctly',
   ),
-  active: condition('Active', 'True', 'ScalerActive', 'Scaling is performed because triggers are active'),
-  notActive: condition(
-    'Active',
-    'False',
-    'ScalerNotActive',
-    'Scaling is not performed because triggers are not active',
-  ),
+  ...ACTIVE,
   /** Triggers are not polled. */
   activePaused: condition('Active', 'Unknown', 'ScaledJobPaused', 'ScaledJob is paused'),
   paused: condition('Paused', 'True', 'ScaledJobPaused', 'ScaledJob is paused'),

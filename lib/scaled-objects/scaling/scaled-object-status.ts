@@ -1,7 +1,7 @@
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { KedaAnnotations } from '../api/annotations.ts';
-import { condition, conditionStatus, type ObjectCondition } from '../api/conditions.ts';
+import { ACTIVE, condition, conditionStatus, type ObjectCondition } from '../api/conditions.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledObject, ScaledObjectStatus } from '../api/scaled-object.ts';
 import type { Evaluation } from '../metrics/evaluate-triggers.ts';
@@ -34,18 +34,12 @@ export const CONDITIONS = {
     'TriggerError',
     'Triggers defined in ScaledObject are not working correctly',
   ),
-  active: condition('Active', 'True', 'ScalerActive', 'Scaling is performed because triggers are active'),
+  ...ACTIVE,
   forced: condition(
     'Active',
     'True',
     'ScalerActive',
     'Scaling is performed because activation is being forced by annotation',
-  ),
-  notActive: condition(
-    'Active',
-    'False',
-    'ScalerNotActive',
-    'Scaling is not performed because triggers are not active',
   ),
   cooldown: condition(
     'Active',

@@ -51,9 +51,8 @@ export class ExternalScalers implements Disposable {
     object: ScaledObjectRef,
     signal: AbortSignal,
   ): Promise<readonly ScalerMetric[]> {
-    const { decodeMetricSpecs, encodeObjectRef } = await import('./messages.ts');
-    const request = encodeObjectRef(object);
-    const call = { method: 'GetMetricSpec', request, decode: decodeMetricSpecs } as const;
+    const { decodeMetricSpecs: decode, encodeObjectRef } = await import('./messages.ts');
+    const call = { method: 'GetMetricSpec', request: encodeObjectRef(object), decode } as const;
     return await this.#call(server, { call, object }, signal);
   }
 
@@ -63,17 +62,15 @@ export class ExternalScalers implements Disposable {
     of: { readonly object: ScaledObjectRef; readonly metricName: string },
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    const { decodeMetricValues, encodeMetricsRequest } = await import('./messages.ts');
-    const request = encodeMetricsRequest(of);
-    const call = { method: 'GetMetrics', request, decode: decodeMetricValues } as const;
+    const { decodeMetricValues: decode, encodeMetricsRequest } = await import('./messages.ts');
+    const call = { method: 'GetMetrics', request: encodeMetricsRequest(of), decode } as const;
     return await this.#call(server, { call, object: of.object }, signal);
   }
 
   /** Returns whether an object is active. @throws as {@link metrics} */
   async isActive(server: SourceServer, object: ScaledObjectRef, signal: AbortSignal): Promise<boolean> {
-    const { decodeIsActive, encodeObjectRef } = await import('./messages.ts');
-    const request = encodeObjectRef(object);
-    const call = { method: 'IsActive', request, decode: decodeIsActive } as const;
+    const { decodeIsActive: decode, encodeObjectRef } = await import('./messages.ts');
+    const call = { method: 'IsActive', request: encodeObjectRef(object), decode } as const;
     return await this.#call(server, { call, object }, signal);
   }
 
@@ -84,9 +81,8 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<void> {
     const { clock } = this.#options;
-    const { decodeIsActive, encodeObjectRef } = await import('./messages.ts');
-    const request = encodeObjectRef(object);
-    const call = { method: 'StreamIsActive', request, decode: decodeIsActive } as const;
+    const { decodeIsActive: decode, encodeObjectRef } = await import('./messages.ts');
+    const call = { method: 'StreamIsActive', request: encodeObjectRef(object), decode } as const;
     for (let waitMs = REOPEN_MS; !signal.aborted; ) {
       try {
         const receive = async (channel: ScalerChannel) => {

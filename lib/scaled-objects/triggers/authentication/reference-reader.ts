@@ -7,6 +7,7 @@ import { type ApiResource, objectPath } from '#lib/kubernetes/client/api-resourc
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { parseJson } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { TriggerAuthentication } from '../../api/trigger-authentication.ts';
+import type { ScaledObjectsOptions } from '../../scaled-objects-options.ts';
 import { LengthBudget } from './length-budget.ts';
 import type { AuthenticationReader } from './resolve-authentication.ts';
 
@@ -26,19 +27,14 @@ const REVIEW = z.object({ status: z.object({ authenticated: z.boolean().optional
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 const FILE = z.record(z.string(), z.string());
 
-interface ClusterReaderOptions {
+interface ClusterReaderOptions
+  extends Pick<
+    ScaledObjectsOptions,
+    'clusterNamespace' | 'restrictsSecrets' | 'fileRoot' | 'tokenLifetimeS' | 'tokenAudience'
+  > {
   /** Must allow POST in every replica, for token requests. */
   readonly client: ApiClient;
   readonly authentication: (kind: string, key: string) => TriggerAuthentication | undefined;
-  /** Namespace of the Secrets and ConfigMaps that ClusterTriggerAuthentications refer to. */
-  readonly clusterNamespace: string;
-  /** Whether only Secrets of `clusterNamespace` are read. */
-  readonly restrictsSecrets: boolean;
-  /** Root directory of files with parameters; `undefined` to read none. */
-  readonly fileRoot: string | undefined;
-  readonly tokenLifetimeS: number;
-  /** Audience of service account tokens, never the API server; `undefined` to request none. */
-  readonly tokenAudience: string | undefined;
 }
 
 const MAX_FILE_BYTES = 1_048_576;
