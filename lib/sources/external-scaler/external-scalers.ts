@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { LruMap } from '#lib/cache/lru-map.ts';
+import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { TokenBuckets } from '#lib/concurrency/token-buckets.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { findAllowedAddresses, type NetworkOptions } from '../network/allowed-hosts.ts';
@@ -113,6 +114,8 @@ export class ExternalScalers implements Disposable {
     signal: AbortSignal,
   ): Promise<T> {
     try {
+      // A call takes a millisecond, and the metrics of a namespace may cause thousands of calls a second.
+      await runForTenant(object.namespace, () => this.#options.share?.next(signal));
       return await this.#use(server, (channel) => channel.call(call, signal), signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { ExternalScalers } from '#lib/sources/external-scaler/external-scalers.ts';
 import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
 import { eventually } from '#spec/support/eventually.ts';
@@ -37,6 +38,28 @@ describe('ExternalScalers', () => {
     expect(clock.slept[3]).to.be.within(2_000, 4_000); // depending on whether it was broken or has ended
     ended.abort(new Error('done'));
     await following;
+  });
+
+  it('starts one call in each turn of the event loop, in turns of namespaces', async () => {
+    const clock = new ManualClock();
+    const share = new EventLoopShare(clock);
+    using scalers = new ExternalScalers({ clock, share, allowedHosts: new AllowedHosts(['127.0.0.0/8']) });
+    await using server = await ExternalScalerServer.start(NOTHING);
+    const at = { host: '127.0.0.1', port: server.port, tls: undefined };
+    const { signal } = new AbortController();
+    const returned: string[] = [];
+    const call = async (namespace: string, name: string) => {
+      const object = { name, namespace, metadata: {}, secrets: [] };
+      await scalers.isActive(at, object, signal);
+      returned.push(namespace);
+    };
+    await call('a', 'first');
+    const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+    const before = loops();
+    const names = Array.from({ length: 100 }, (_, index) => `o${index}`);
+    await Promise.all([...names.map((name) => call('a', name)), call('b', 'web')]);
+    expect(loops() - before).to.be.at.least(101);
+    expect(returned.indexOf('b')).to.be.below(20);
   });
 
   it('does not mistake the start of many streams for a flood of frames', async () => {
