@@ -14,7 +14,6 @@ export function createInitialObjects(
       kind: 'Namespace',
       apiVersion: 'v1',
       metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
-      spec: { finalizers: ['kubernetes'] },
       status: { phase: 'Active' },
     });
   }

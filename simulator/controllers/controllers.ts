@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../objects/kubernetes-object.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
 import { type ControllerContext, Dependents, type ObjectKey, ownersOf } from './controller-context.ts';
 import { syncDeployment } from './deployment.ts';
-import { GarbageCollector, syncNamespace } from './garbage-collector.ts';
+import { GarbageCollector } from './garbage-collector.ts';
 import { syncJob } from './job.ts';
 import { syncReplicaSet } from './replica-set.ts';
 import { syncStatefulSet } from './stateful-set.ts';
@@ -16,7 +16,6 @@ type ControllersOptions = Pick<ControllerContext, 'store' | 'clock' | 'registry'
 type Sync = (object: KubernetesObject, context: ControllerContext) => void;
 
 const SYNCS: Readonly<Record<string, Sync>> = {
-  namespaces: syncNamespace,
   'deployments.apps': syncDeployment,
   'replicasets.apps': syncReplicaSet,
   'statefulsets.apps': syncStatefulSet,
@@ -56,22 +55,13 @@ export class Controllers {
     this.#garbageCollector.observe(event);
     if (resource in SYNCS && type !== 'DELETED') this.#add({ storage: resource, namespace, name });
     for (const owner of ownersOf(object)) if (owner.controller) this.#addOwner(owner, namespace);
-    if (type === 'DELETED' && namespace !== undefined && this.#isTerminating(namespace))
-      this.#add({ storage: 'namespaces', namespace: undefined, name: namespace });
-  }
-
-  #isTerminating(namespace: string): boolean {
-    return (
-      this.#context.store.get('namespaces', undefined, namespace)?.metadata.deletionTimestamp !== undefined
-    );
   }
 
   #addOwner(
     { apiVersion, kind, name }: { apiVersion: string; kind: string; name: string },
     namespace: string | undefined,
   ): void {
-    const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
-    const storage = this.#context.registry.ofKind(group, kind)?.storage ?? '';
+    const storage = this.#context.registry.ofApiVersion(apiVersion, kind)?.storage ?? '';
     if (storage in SYNCS) this.#add({ storage, namespace, name });
   }
 

@@ -1,5 +1,4 @@
-import { deleteObject, FOREGROUND_FINALIZER, updateOrRemove } from '../objects/deletion.ts';
-import type { KubernetesObject } from '../objects/kubernetes-object.ts';
+import { deleteObject } from '../objects/deletion.ts';
 import type { StoreEvent } from '../objects/object-store.ts';
 import {
   type ControllerContext,
@@ -9,7 +8,8 @@ import {
 } from './controller-context.ts';
 
 /**
- * Deletes objects whose last owner is removed. An owner that is deleted in the foreground waits for its dependents.
+ * Deletes objects whose last owner is removed, or whose namespace is: always in the background, whatever propagation
+ * the deletion requests.
  */
 export class GarbageCollector {
   readonly #context: ControllerContext;
@@ -18,20 +18,21 @@ export class GarbageCollector {
     this.#context = context;
   }
 
-  observe({ type, resource, object, previous }: StoreEvent): void {
-    const { uid, namespace, name, finalizers = [], deletionTimestamp } = object.metadata;
+  observe({ type, resource, object }: StoreEvent): void {
+    const { uid, namespace, name } = object.metadata;
     // In microtasks: other watchers must receive the change before its consequences.
     if (type === 'DELETED') {
+      if (resource === 'namespaces') queueMicrotask(() => this.#empty(name));
       if (this.#context.dependents.of(uid).length > 0) queueMicrotask(() => this.#collect(uid));
-      for (const owner of ownersOf(previous ?? object))
-        queueMicrotask(() => this.#finishForeground(owner, namespace));
-      return;
-    }
-    if (type === 'ADDED' && ownersOf(object).length > 0)
+    } else if (type === 'ADDED' && ownersOf(object).length > 0)
       queueMicrotask(() => this.#deleteIfOrphaned({ storage: resource, namespace, name }));
-    if (deletionTimestamp === undefined || finalizers.length === 0) return;
-    if (finalizers.includes(FOREGROUND_FINALIZER))
-      queueMicrotask(() => this.#deleteForeground({ storage: resource, namespace, name }));
+  }
+
+  #empty(namespace: string): void {
+    const { store, clock, registry } = this.#context;
+    for (const { storage } of registry.stored())
+      for (const object of store.list(storage).items)
+        if (object.metadata.namespace === namespace) deleteObject(object, { store, clock, storage });
   }
 
   #collect(ownerUid: string): void {
@@ -50,75 +51,10 @@ export class GarbageCollector {
     else store.update(storage, { ...object, metadata: { ...object.metadata, ownerReferences: alive } });
   }
 
-  #isThere(owner: OwnerReference, namespace: string | undefined): boolean {
-    return this.#find(owner, namespace)?.object.metadata.uid === owner.uid;
+  #isThere({ apiVersion, kind, name, uid }: OwnerReference, namespace: string | undefined): boolean {
+    const type = this.#context.registry.ofApiVersion(apiVersion, kind);
+    if (!type) return false;
+    const owner = this.#context.store.get(type.storage, type.isNamespaced ? namespace : undefined, name);
+    return owner?.metadata.uid === uid;
   }
-
-  #find({ apiVersion, kind, name }: OwnerReference, namespace: string | undefined) {
-    const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
-    const type = this.#context.registry.ofKind(group, kind);
-    const object =
-      type && this.#context.store.get(type.storage, type.isNamespaced ? namespace : undefined, name);
-    return object && { object, storage: type.storage };
-  }
-
-  #deleteForeground({ storage, namespace, name }: ObjectKey): void {
-    const { store, clock, dependents } = this.#context;
-    const owner = store.get(storage, namespace, name);
-    if (!owner?.metadata.finalizers?.includes(FOREGROUND_FINALIZER)) return;
-    const { uid } = owner.metadata;
-    for (const { storage: at, object } of dependents.of(uid)) {
-      const hasOthers = ownersOf(object).some((one) => one.uid !== uid && this.#isThere(one, namespace));
-      if (!hasOthers && object.metadata.deletionTimestamp === undefined)
-        deleteObject(object, { store, clock, storage: at, propagation: 'Foreground' });
-    }
-    const isBlocked = dependents
-      .of(uid)
-      .some(({ object }) => ownersOf(object).some((one) => one.uid === uid && one.blockOwnerDeletion));
-    if (!isBlocked) this.#removeFinalizer(owner, storage);
-  }
-
-  #finishForeground(owner: OwnerReference, namespace: string | undefined): void {
-    const found = this.#find(owner, namespace);
-    if (
-      found?.object.metadata.finalizers?.includes(FOREGROUND_FINALIZER) &&
-      found.object.metadata.deletionTimestamp !== undefined
-    )
-      this.#deleteForeground({
-        storage: found.storage,
-        namespace: found.object.metadata.namespace,
-        name: owner.name,
-      });
-  }
-
-  #removeFinalizer(owner: KubernetesObject, storage: string): void {
-    const finalizers = (owner.metadata.finalizers ?? []).filter((one) => one !== FOREGROUND_FINALIZER);
-    updateOrRemove(
-      { ...owner, metadata: { ...owner.metadata, finalizers } },
-      { store: this.#context.store, storage },
-    );
-  }
-}
-
-/** Deletes the objects in a namespace that is being deleted, and removes the namespace after the last of them. */
-export function syncNamespace(
-  namespace: KubernetesObject,
-  { store, clock, registry }: ControllerContext,
-): void {
-  const { name, deletionTimestamp } = namespace.metadata;
-  if (deletionTimestamp === undefined) return;
-  let remaining = 0;
-  for (const { storage, isNamespaced } of registry.stored()) {
-    if (!isNamespaced) continue;
-    for (const object of store.list(storage).items) {
-      if (object.metadata.namespace !== name) continue;
-      const isRemoved =
-        object.metadata.deletionTimestamp === undefined &&
-        deleteObject(object, { store, clock, storage }).isRemoved;
-      if (!isRemoved) remaining++;
-    }
-  }
-  if (remaining > 0) return;
-  const spec = { ...(namespace.spec as object | undefined), finalizers: [] };
-  updateOrRemove({ ...namespace, spec }, { store, storage: 'namespaces' });
 }

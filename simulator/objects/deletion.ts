@@ -2,18 +2,11 @@ import type { Clock } from '#lib/time/clock.ts';
 import { formatTimestamp, type KubernetesObject, type NewObject } from './kubernetes-object.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** How dependents of an object are deleted. */
-export type PropagationPolicy = 'Background' | 'Foreground';
-
-/** The finalizer of an owner whose dependents the garbage collector deletes first. */
-export const FOREGROUND_FINALIZER = 'foregroundDeletion';
-
 interface DeletionOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   /** The storage of the object. */
   readonly storage: string;
-  readonly propagation?: PropagationPolicy;
 }
 
 /** A deleted object: marked if it has finalizers, else removed. */
@@ -23,26 +16,17 @@ interface Deletion {
 }
 
 /** Removes an object, or marks it for deletion while it has finalizers. */
-export function deleteObject(object: KubernetesObject, options: DeletionOptions): Deletion {
-  const { store, storage } = options;
+export function deleteObject(object: KubernetesObject, { store, clock, storage }: DeletionOptions): Deletion {
   const { namespace, name } = object.metadata;
-  const marked = markForDeletion(object, options);
+  const marked = markForDeletion(object, clock);
   if (marked === undefined) return { object: store.delete(storage, namespace, name), isRemoved: true };
   return { object: marked === object ? object : store.update(storage, marked), isRemoved: false };
 }
 
 /** The object marked for deletion; `undefined` when it has no finalizers. */
-export function markForDeletion(
-  object: KubernetesObject,
-  { clock, propagation = 'Background' }: Pick<DeletionOptions, 'clock' | 'propagation'>,
-): KubernetesObject | undefined {
+export function markForDeletion(object: KubernetesObject, clock: Clock): KubernetesObject | undefined {
   const { metadata } = object;
-  const others = (metadata.finalizers ?? []).filter((one) => one !== FOREGROUND_FINALIZER);
-  const own = propagation === 'Foreground' ? [FOREGROUND_FINALIZER] : [];
-  // The first deletion decides the propagation.
-  const finalizers =
-    metadata.deletionTimestamp === undefined ? [...others, ...own] : (metadata.finalizers ?? []);
-  if (finalizers.length === 0 && !hasOwnFinalizers(object)) return undefined;
+  if ((metadata.finalizers ?? []).length === 0) return undefined;
   if (metadata.deletionTimestamp !== undefined) return object;
   return {
     ...object,
@@ -51,11 +35,7 @@ export function markForDeletion(
       ...(metadata.generation === undefined ? {} : { generation: metadata.generation + 1 }),
       deletionTimestamp: formatTimestamp(clock.nowMs()),
       deletionGracePeriodSeconds: 0,
-      ...(finalizers.length === 0 ? {} : { finalizers }),
     },
-    ...(object.kind === 'Namespace' && object.apiVersion === 'v1'
-      ? { status: { phase: 'Terminating' } }
-      : {}),
   };
 }
 
@@ -65,16 +45,8 @@ export function updateOrRemove(
   { store, storage }: Pick<DeletionOptions, 'store' | 'storage'>,
 ): Deletion {
   const { metadata } = next;
-  const isWaiting = metadata.deletionTimestamp !== undefined;
-  const isFinished = isWaiting && (metadata.finalizers ?? []).length === 0 && !hasOwnFinalizers(next);
+  const isFinished = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
   const object = store.update(storage, next);
   if (!isFinished) return { object, isRemoved: false };
   return { object: store.delete(storage, metadata.namespace, metadata.name), isRemoved: true };
-}
-
-/** A namespace has finalizers in its spec, too. */
-function hasOwnFinalizers({ kind, apiVersion, spec }: NewObject): boolean {
-  if (kind !== 'Namespace' || apiVersion !== 'v1') return false;
-  const { finalizers = [] } = (spec ?? {}) as { readonly finalizers?: readonly string[] };
-  return finalizers.length > 0;
 }

@@ -109,8 +109,9 @@ export class ResourceRegistry {
     return this.#builtIn.find(isMeant) ?? this.#custom.get(`${resource}.${group}`)?.find(isMeant);
   }
 
-  /** Some resource of a kind, whatever its version. */
-  ofKind(group: string, kind: string): ResourceType | undefined {
+  /** The resource of a kind in any version of the group of an `apiVersion`. */
+  ofApiVersion(apiVersion: string, kind: string): ResourceType | undefined {
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
     return this.all().find((type) => type.group === group && type.kind === kind);
   }
 

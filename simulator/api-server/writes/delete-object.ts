@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { deleteObject, markForDeletion, type PropagationPolicy } from '../../objects/deletion.ts';
+import { deleteObject, markForDeletion } from '../../objects/deletion.ts';
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
-import { unsupportedValue } from '../../resources/validate.ts';
 import { readBody } from '../api-request.ts';
 import { listOptions, listPage } from '../list.ts';
-import { badRequest, conflict, detailsOf, invalidObject, notFound, type Status } from '../status.ts';
+import { badRequest, conflict, detailsOf, notFound, type Status } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
 const optionsSchema = z.looseObject({
-  propagationPolicy: z.string().nullish(),
   preconditions: z
     .looseObject({ uid: z.string().nullish(), resourceVersion: z.string().nullish() })
     .nullish(),
@@ -16,7 +14,6 @@ const optionsSchema = z.looseObject({
 });
 
 interface DeleteOptions {
-  readonly propagation: PropagationPolicy;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly isDryRun: boolean;
@@ -56,14 +53,10 @@ export async function deleteSelected(write: ObjectWrite): Promise<readonly Kuber
   return items.map((object) => deleted(object, options, write).object);
 }
 
-function deleted(
-  object: KubernetesObject,
-  { isDryRun, propagation }: DeleteOptions,
-  { type, context }: ObjectWrite,
-) {
+function deleted(object: KubernetesObject, { isDryRun }: DeleteOptions, { type, context }: ObjectWrite) {
   const { store, clock } = context;
-  if (!isDryRun) return deleteObject(object, { store, clock, storage: type.storage, propagation });
-  const marked = markForDeletion(object, { clock, propagation });
+  if (!isDryRun) return deleteObject(object, { store, clock, storage: type.storage });
+  const marked = markForDeletion(object, clock);
   return { object: marked ?? object, isRemoved: marked === undefined };
 }
 
@@ -87,14 +80,8 @@ async function deleteOptions({ request, options }: ObjectWrite): Promise<DeleteO
   const body = (await readBody(request)).toString();
   const parsed = optionsSchema.safeParse(body.trim() === '' ? {} : parseJson(body));
   if (!parsed.success) throw badRequest('the DeleteOptions provided are unrecognized');
-  const { propagationPolicy, preconditions, dryRun } = parsed.data;
-  const requested = propagationPolicy || request.query.get('propagationPolicy') || 'Background';
-  if (!isPropagationPolicy(requested))
-    throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-      unsupportedValue('propagationPolicy', requested, ['Foreground', 'Background']),
-    ]);
+  const { preconditions, dryRun } = parsed.data;
   return {
-    propagation: requested,
     uid: preconditions?.uid ?? undefined,
     resourceVersion: preconditions?.resourceVersion ?? undefined,
     isDryRun: options.isDryRun || (dryRun ?? []).includes('All'),
@@ -107,10 +94,6 @@ function parseJson(text: string): unknown {
   } catch {
     throw badRequest('the DeleteOptions provided are unrecognized');
   }
-}
-
-function isPropagationPolicy(text: string): text is PropagationPolicy {
-  return ['Background', 'Foreground'].includes(text);
 }
 
 function success({ metadata }: KubernetesObject, { type }: ObjectWrite): Status {

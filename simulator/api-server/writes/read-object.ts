@@ -1,11 +1,11 @@
 import { parse as parseYaml } from 'yaml';
-import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { generatedName } from '../../random.ts';
-import { groupVersion, qualified, type ResourceType } from '../../resources/resource-type.ts';
+import { groupVersion, type ResourceType } from '../../resources/resource-type.ts';
 import { isRecord } from '../../resources/schema.ts';
 import { invalidValue, requiredValue } from '../../resources/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
-import { ApiError, badRequest, detailsOf, invalidObject, notFound } from '../status.ts';
+import { ApiError, badRequest, invalidObject, notFound } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
 
 /** The media type of a body, without its parameters. */
@@ -123,30 +123,9 @@ function generated(prefix: unknown): string {
   return typeof prefix === 'string' && prefix !== '' ? generatedName(prefix) : '';
 }
 
-/** @throws ApiError 404 or 403 when the namespace of a new object does not exist or is being deleted */
-export function requireNamespace(
-  { metadata }: KubernetesObject,
-  { target, type, context }: ObjectWrite,
-): void {
-  const { namespace, name } = metadata;
-  if (namespace === undefined) return;
-  const found = context.store.get('namespaces', undefined, namespace);
-  if (!found) throw notFound({ group: '', resource: 'namespaces' }, namespace);
-  if (fieldAt(found, 'status', 'phase') !== 'Terminating') return;
-  const what = `${qualified(target)} "${name}"`;
-  throw new ApiError(
-    403,
-    'Forbidden',
-    `${what} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
-    {
-      ...detailsOf(type, name),
-      causes: [
-        {
-          reason: 'NamespaceTerminating',
-          message: `namespace ${namespace} is being terminated`,
-          field: 'metadata.namespace',
-        },
-      ],
-    },
-  );
+/** @throws ApiError 404 when the namespace of a new object does not exist */
+export function requireNamespace({ metadata }: KubernetesObject, { context }: ObjectWrite): void {
+  const { namespace } = metadata;
+  if (namespace !== undefined && !context.store.get('namespaces', undefined, namespace))
+    throw notFound({ group: '', resource: 'namespaces' }, namespace);
 }

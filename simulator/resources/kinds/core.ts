@@ -48,7 +48,6 @@ export const CORE: readonly BuiltIn[] = [
         ...namespace.metadata,
         labels: { ...namespace.metadata.labels, 'kubernetes.io/metadata.name': namespace.metadata.name },
       },
-      spec: namespace.spec ?? { finalizers: ['kubernetes'] },
     }),
   }),
   builtIn({
