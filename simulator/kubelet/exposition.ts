@@ -4,7 +4,7 @@ import {
   podMemoryBytes,
   podSwapBytes,
   runningContainers,
-} from '../machine/node-machine.ts';
+} from './node-machine.ts';
 import { latestHousekeeping, sampleContainer } from './usage-sample.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import type { NodeMachine } from '../machine/node-machine.ts';
 import { formatExposition } from './exposition.ts';
 import { type KubeletResponse, textResponse } from './kubelet-http.ts';
+import type { NodeMachine } from './node-machine.ts';
 import { formatSummary } from './summary.ts';
 
 /** A request of an authorized caller. */

@@ -1,3 +1,4 @@
+import { formatTimestamp } from '../objects/kubernetes-object.ts';
 import {
   type NodeMachine,
   podCoreNanoseconds,
@@ -5,9 +6,8 @@ import {
   podSwapBytes,
   type RunningPod,
   runningContainers,
-} from '../machine/node-machine.ts';
-import type { RunningContainer } from '../machine/running-container.ts';
-import { formatTimestamp } from '../objects/kubernetes-object.ts';
+} from './node-machine.ts';
+import type { RunningContainer } from './running-container.ts';
 import { latestHousekeeping, sampleContainer, sampleCounter } from './usage-sample.ts';
 
 export interface SummaryOptions {

@@ -1,6 +1,6 @@
-import type { RunningPod, RuntimeKind } from '../machine/node-machine.ts';
-import type { RunningContainer } from '../machine/running-container.ts';
 import { seededBetween } from '../random.ts';
+import type { RunningPod, RuntimeKind } from './node-machine.ts';
+import type { RunningContainer } from './running-container.ts';
 
 /** A kubelet's sample of one container. */
 interface ContainerSample extends SampledCounter {

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
-import type { NodeMachine, RunningPod } from '../machine/node-machine.ts';
-import type { RunningContainer } from '../machine/running-container.ts';
+import type { NodeMachine, RunningPod } from '../kubelet/node-machine.ts';
+import type { RunningContainer } from '../kubelet/running-container.ts';
 
 /** An interval of the cluster's wall clock, in milliseconds since the epoch. */
 export interface TruthWindow {

@@ -5,10 +5,10 @@ import { type ClusterPki, generateKeys } from '../access/certificate-authority.t
 import { Kubelet } from '../kubelet/kubelet.ts';
 import type { KubeletGate } from '../kubelet/kubelet-access.ts';
 import { KubeletServer } from '../kubelet/kubelet-http.ts';
+import { NodeClock } from '../kubelet/node-clock.ts';
+import { NodeMachine } from '../kubelet/node-machine.ts';
+import { steadyLoad } from '../kubelet/running-container.ts';
 import { type CertificateKind, kubeletCertificate } from '../kubelet/serving-certificate.ts';
-import { NodeClock } from '../machine/node-clock.ts';
-import { NodeMachine } from '../machine/node-machine.ts';
-import { steadyLoad } from '../machine/running-container.ts';
 import { fieldAt } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { seededBetween } from '../random.ts';

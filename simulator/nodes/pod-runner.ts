@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time/clock.ts';
-import type { NodeMachine } from '../machine/node-machine.ts';
-import { RunningContainer, steadyLoad } from '../machine/running-container.ts';
+import type { NodeMachine } from '../kubelet/node-machine.ts';
+import { RunningContainer, steadyLoad } from '../kubelet/running-container.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
 import { keyOf, type ObjectStore, type StoreEvent } from '../objects/object-store.ts';
 import type { Scenario } from '../scenario.ts';

@@ -1,4 +1,4 @@
-import type { MissingReading } from '../machine/running-container.ts';
+import type { MissingReading } from '../kubelet/running-container.ts';
 import { seededBetween, seededFraction, seededSuffix } from '../random.ts';
 import { type NodeOverride, type PodInput, podSchema, type Scenario } from '../scenario.ts';
 import type { PodPhase } from './pod-object.ts';

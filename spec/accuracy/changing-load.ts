@@ -1,4 +1,4 @@
-import { type Load, steadyLoad } from '#simulator/machine/running-container.ts';
+import { type Load, steadyLoad } from '#simulator/kubelet/running-container.ts';
 import type { Dice } from './dice.ts';
 
 const PAGE_BYTES = 4096;

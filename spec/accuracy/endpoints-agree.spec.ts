@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { steadyLoad } from '#simulator/machine/running-container.ts';
+import { steadyLoad } from '#simulator/kubelet/running-container.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { DEFAULTS, Pipeline } from './pipeline.ts';
 import { SocketlessCluster } from './socketless-cluster.ts';

@@ -1,5 +1,5 @@
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
-import type { ClockSetting, NodeClock } from '#simulator/machine/node-clock.ts';
+import type { ClockSetting, NodeClock } from '#simulator/kubelet/node-clock.ts';
 import type { EndpointKind } from './socketless-node.ts';
 
 /** The actual usage of a container or a node over time. */

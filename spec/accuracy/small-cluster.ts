@@ -1,4 +1,4 @@
-import { steadyLoad } from '#simulator/machine/running-container.ts';
+import { steadyLoad } from '#simulator/kubelet/running-container.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { DEFAULTS, Pipeline, type PipelineOptions } from './pipeline.ts';
 import { type NodeSketch, type PodSketch, SocketlessCluster } from './socketless-cluster.ts';

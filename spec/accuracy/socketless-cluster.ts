@@ -1,8 +1,8 @@
 import type { LiveNode } from '#lib/resource-metrics/nodes/node-cache.ts';
 import type { LivePod } from '#lib/resource-metrics/nodes/pod-cache.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import type { RunningPod, RuntimeKind } from '#simulator/machine/node-machine.ts';
-import { type Load, type MissingReading, RunningContainer } from '#simulator/machine/running-container.ts';
+import type { RunningPod, RuntimeKind } from '#simulator/kubelet/node-machine.ts';
+import { type Load, type MissingReading, RunningContainer } from '#simulator/kubelet/running-container.ts';
 import { type EndpointKind, SocketlessNode } from './socketless-node.ts';
 
 export interface NodeSketch {

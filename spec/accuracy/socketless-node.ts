@@ -1,10 +1,10 @@
 import { KubeletStatusError } from '#lib/resource-metrics/scrape/kubelet/kubelet-error.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { formatExposition } from '#simulator/kubelet/exposition.ts';
+import { NodeClock } from '#simulator/kubelet/node-clock.ts';
+import { NodeMachine, type RuntimeKind } from '#simulator/kubelet/node-machine.ts';
+import { steadyLoad } from '#simulator/kubelet/running-container.ts';
 import { formatSummary } from '#simulator/kubelet/summary.ts';
-import { NodeClock } from '#simulator/machine/node-clock.ts';
-import { NodeMachine, type RuntimeKind } from '#simulator/machine/node-machine.ts';
-import { steadyLoad } from '#simulator/machine/running-container.ts';
 
 /** The endpoint that a kubelet serves: `/stats/summary`, or only `/metrics/resource`. */
 export type EndpointKind = 'summary' | 'resource';

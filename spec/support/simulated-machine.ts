@@ -1,6 +1,6 @@
-import { NodeClock } from '#simulator/machine/node-clock.ts';
-import { NodeMachine, type RunningPod, type RuntimeKind } from '#simulator/machine/node-machine.ts';
-import { type MissingReading, RunningContainer, steadyLoad } from '#simulator/machine/running-container.ts';
+import { NodeClock } from '#simulator/kubelet/node-clock.ts';
+import { NodeMachine, type RunningPod, type RuntimeKind } from '#simulator/kubelet/node-machine.ts';
+import { type MissingReading, RunningContainer, steadyLoad } from '#simulator/kubelet/running-container.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 const MEBIBYTE = 2 ** 20;

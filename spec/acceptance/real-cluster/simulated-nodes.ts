@@ -1,5 +1,5 @@
 import { systemClock } from '#lib/time/clock.ts';
-import { steadyLoad } from '#simulator/machine/running-container.ts';
+import { steadyLoad } from '#simulator/kubelet/running-container.ts';
 import { Truth } from '#simulator/nodes/actual-usage.ts';
 import { NodeFleet, type SimulatedNode } from '#simulator/nodes/node-fleet.ts';
 import { PodRunner } from '#simulator/nodes/pod-runner.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { NodeMachine } from '#simulator/kubelet/node-machine.ts';
 import { formatSummary } from '#simulator/kubelet/summary.ts';
-import type { NodeMachine } from '#simulator/machine/node-machine.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { runningPod, simulatedMachine } from '#spec/support/simulated-machine.ts';
 

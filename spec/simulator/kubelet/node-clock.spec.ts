@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NodeClock } from '#simulator/machine/node-clock.ts';
+import { NodeClock } from '#simulator/kubelet/node-clock.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('NodeClock', () => {

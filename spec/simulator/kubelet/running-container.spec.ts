@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RunningContainer, steadyLoad } from '#simulator/machine/running-container.ts';
+import { RunningContainer, steadyLoad } from '#simulator/kubelet/running-container.ts';
 
 describe('RunningContainer', () => {
   const second = 1000;
