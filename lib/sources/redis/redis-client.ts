@@ -1,6 +1,7 @@
 import { onAbort } from '#lib/time/abort-signal.ts';
 import type { PooledClient } from '../network/client-pool.ts';
 import { type Dialled, type DialOptions, dial } from '../network/guarded-socket.ts';
+import { rejectLineBreaks } from '../network/reject-line-breaks.ts';
 import { Secrets } from '../secrets.ts';
 
 export interface RedisAccess {
@@ -53,6 +54,7 @@ export class RedisConnection implements PooledClient {
   /** Sends one command. @throws the error of the server or the connection */
   async send(...words: readonly string[]): Promise<RespValue> {
     if (this.#failure) throw this.#failure;
+    rejectLineBreaks('an argument of a Redis command', words);
     if (this.#pending.length >= MAX_PENDING) throw new Error('too many pending commands');
     const response = Promise.withResolvers<RespValue>();
     this.#pending.push(response);

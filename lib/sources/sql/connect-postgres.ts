@@ -4,6 +4,7 @@ import type { Client, QueryResult } from 'pg';
 import type { FairSemaphore } from '#lib/concurrency/semaphore.ts';
 import { currentTenant } from '#lib/concurrency/tenant.ts';
 import { GuardedSocket } from '../network/guarded-socket.ts';
+import { rejectLineBreaks } from '../network/reject-line-breaks.ts';
 import { SocketStream } from '../network/socket-stream.ts';
 import { CIPHERS_WITHOUT_DHE } from '../network/tls.ts';
 import {
@@ -19,10 +20,11 @@ const BEGIN = `BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${STAT
 /** Returns values as the text of the server. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text };
 
-/** Connects to PostgreSQL or a compatible server. @throws the connection error */
+/** Connects to PostgreSQL or a compatible server. @throws the connection error; an Error for a name with a line break */
 export async function connectPostgres(options: DatabaseOptions): Promise<SqlConnection> {
   const { default: pg } = await import('pg');
   const { host, port, user, password, database, tls, limits = TABLE_LIMITS, logins } = options;
+  rejectLineBreaks('the user or database of PostgreSQL', [user, database]);
   const socket = new GuardedSocket(options, limits.received);
   await using login = new Login(logins);
   // The client connects by `connect`, which does not check the allowed hosts.

@@ -1,9 +1,58 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
+import { AllowedHosts } from '#lib/sources/network/allowed-hosts.ts';
+import { RedisConnection, RespDecoder, RespError, type RespValue } from '#lib/sources/redis/redis-client.ts';
 
 const MAX_BYTES = 128 * 1024;
 const MAX_VALUES = 8192;
+
+describe('RedisConnection', () => {
+  const { signal } = new AbortController();
+  let server: Server;
+  let received: string;
+
+  beforeEach(async () => {
+    received = '';
+    server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => {
+        received += bytes.toString('latin1');
+        socket.write('+OK\r\n');
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterEach(async () => {
+    server.close();
+    await once(server, 'close');
+  });
+
+  const connect = (access: { readonly username?: string; readonly password?: string } = {}) =>
+    RedisConnection.connect(
+      {
+        ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: undefined },
+        allowedHosts: new AllowedHosts(['127.0.0.1']),
+        ...{ username: undefined, password: undefined, database: 0, ...access },
+      },
+      signal,
+    );
+
+  for (const text of ['a\r\nflush_all\r\n', 'a\nflush_all', 'a\rflush_all'])
+    it(`sends no ${JSON.stringify(text)}, as a server of another system may obey it`, async () => {
+      const error = await connect({ username: text, password: 'secret' }).catch(String);
+      expect(error).to.equal('Error: an argument of a Redis command must not contain a line break');
+      expect(await connect({ password: text }).catch(String)).to.equal(error);
+      const connection = await connect();
+      expect(await connection.send('LLEN', text).catch(String)).to.equal(error);
+      expect(await connection.send('LLEN', 'jobs')).to.equal('OK');
+      connection.destroy();
+      expect(received).to.equal('*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nLLEN\r\n$4\r\njobs\r\n');
+    });
+});
 
 describe('RespDecoder', () => {
   it('reads texts, numbers, errors, lists and what there is not', () => {

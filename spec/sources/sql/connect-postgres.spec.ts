@@ -25,6 +25,21 @@ describe('connectPostgres', () => {
       expect(await server.failure()).to.include('requests a login step twice');
     });
 
+  for (const [what, names] of [
+    ['user', { user: 'a\r\nflush_all\r\n' }],
+    ['database', { database: 'a\nflush_all' }],
+    ['user', { user: 'a\0options\0-c log_statement=all' }],
+  ] as const)
+    it(`sends no ${what} with the text ${JSON.stringify(names)}, as a server of another system may obey it`, async () => {
+      let isContacted = false;
+      await using server = await start(() => {
+        isContacted = true;
+      });
+      const error = await server.connect(names).then(() => 'none', describeError);
+      expect(error).to.equal('the user or database of PostgreSQL must not contain a line break');
+      expect(isContacted).to.equal(false);
+    });
+
   it("shows a server no password of this process's environment where it is to have none", async () => {
     const received: string[] = [];
     await using server = await start((socket) => {
@@ -122,6 +137,11 @@ describe('connectPostgres, with a server that sends messages without end', () =>
 });
 
 /** A server that responds as a spec sets, and why clients cannot connect. */
+interface Names {
+  readonly user?: string;
+  readonly database?: string;
+}
+
 async function start(respond: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
@@ -135,15 +155,15 @@ async function start(respond: (socket: Socket) => void) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const open = (password = 'secret', logins?: FairSemaphore) =>
+  const open = (password = 'secret', logins?: FairSemaphore, names: Names = {}) =>
     connectPostgres({
       logins,
       ...{ system: 'postgres', host: '127.0.0.1', port, tls: undefined },
-      ...{ user: 'reader', password, database: 'shop' },
+      ...{ user: 'reader', password, database: 'shop', ...names },
       allowedHosts: new AllowedHosts(['127.0.0.1']),
     });
   return {
-    connect: () => open(),
+    connect: (names?: Names) => open('secret', undefined, names),
     failure: (password = 'secret', logins?: FairSemaphore) =>
       open(password, logins).then(() => 'none', describeError),
     async [Symbol.asyncDispose]() {
