@@ -1,8 +1,6 @@
-import * as z from 'zod';
+import { availabilityOf, readApiService } from '#lib/doctor/api-service.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
-import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import {
   type ExaminedMetric,
   type ExaminedMetrics,
@@ -14,22 +12,6 @@ import {
   type MetricsGroup,
   respondingVersion,
 } from './examined-metrics.ts';
-
-const API_SERVICE = z.object({
-  spec: z.object({ service: z.object({ namespace: z.string(), name: z.string() }).nullish() }),
-  status: z
-    .object({
-      conditions: z
-        .array(
-          z.object({
-            ...{ type: z.string(), status: z.string() },
-            ...{ reason: z.string().optional(), message: z.string().optional() },
-          }),
-        )
-        .optional(),
-    })
-    .optional(),
-});
 
 interface Registered {
   readonly name: string;
@@ -106,20 +88,11 @@ const OF_GROUP: Readonly<Record<MetricsGroup, { readonly COMPONENT: string; read
 };
 
 async function read(context: ClusterContext, name: string): Promise<Registered | undefined> {
-  const path = `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
-  try {
-    const { spec, status } = readAs(
-      API_SERVICE,
-      'the APIService',
-      await context.get(path, `get apiservices.apiregistration.k8s.io ${name}`),
-    );
-    const service = spec.service ? `${spec.service.namespace}/${spec.service.name}` : 'the API server itself';
-    const condition = status?.conditions?.find(({ type }) => type === 'Available');
-    const { reason = 'unknown', message = 'no condition Available' } = condition ?? {};
-    const unavailable = condition?.status === 'True' ? undefined : `${reason}: ${message}`;
-    return { name, service, unavailable };
-  } catch (error) {
-    if (error instanceof ApiError && error.statusCode === 404) return undefined;
-    throw error;
-  }
+  const found = await readApiService(context, name);
+  if (!found) return undefined;
+  const { service: named } = found.spec;
+  const service = named ? `${named.namespace}/${named.name}` : 'the API server itself';
+  const { status, reason = 'unknown', message = 'no condition Available' } = availabilityOf(found) ?? {};
+  const unavailable = status === 'True' ? undefined : `${reason}: ${message}`;
+  return { name, service, unavailable };
 }

@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Check, type Finding, ok } from '#lib/doctor/check.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { certificatesIn, oneLine } from '#lib/resource-metrics/doctor/certificates.ts';
 import { failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 
@@ -82,11 +83,6 @@ function compareNames({ options }: DoctorContext, allowed: readonly string[]): r
   ];
 }
 
-function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
-}
-
 function namesIn(json: string): readonly string[] {
   const names: unknown = json === '' ? [] : JSON.parse(json);
   return Array.isArray(names) ? names.map(String) : [];
@@ -95,8 +91,4 @@ function namesIn(json: string): readonly string[] {
 function textAt(data: unknown, key: string): string {
   const text = propertyOf(data, key);
   return typeof text === 'string' ? text : '';
-}
-
-function oneLine(name: string): string {
-  return name.replaceAll('\n', ', ');
 }

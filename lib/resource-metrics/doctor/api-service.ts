@@ -1,40 +1,14 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
+import { type ApiService, availabilityOf, readApiService } from '#lib/doctor/api-service.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
-import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { certificatesIn, oneLine } from '#lib/resource-metrics/doctor/certificates.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 
 const NAME = 'v1beta1.metrics.k8s.io';
-const PATH = `/apis/apiregistration.k8s.io/v1/apiservices/${NAME}`;
 const SUBJECT = `APIService ${NAME}`;
-
-const API_SERVICE = z.object({
-  spec: z.object({
-    service: z.object({ namespace: z.string(), name: z.string() }).nullish(),
-    caBundle: z.string().nullish(),
-    insecureSkipTLSVerify: z.boolean().optional(),
-  }),
-  status: z
-    .object({
-      conditions: z
-        .array(
-          z.object({
-            type: z.string(),
-            status: z.string(),
-            reason: z.string().optional(),
-            message: z.string().optional(),
-          }),
-        )
-        .optional(),
-    })
-    .optional(),
-});
-
-type ApiService = z.output<typeof API_SERVICE>;
 
 /** Checks that the APIService points to the server, is available and verifies its certificate. */
 export const apiService: Check<DoctorContext> = {
@@ -42,17 +16,8 @@ export const apiService: Check<DoctorContext> = {
   title: 'APIService',
 
   async run(context) {
-    let registered: ApiService;
-    try {
-      registered = readAs(
-        API_SERVICE,
-        'the APIService',
-        await context.get(PATH, `get apiservices.apiregistration.k8s.io ${NAME}`),
-      );
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.statusCode !== 404) throw error;
-      return [failed(SUBJECT, 'does not exist', { diagnosis: 'api-service-missing' })];
-    }
+    const registered = await readApiService(context, NAME);
+    if (!registered) return [failed(SUBJECT, 'does not exist', { diagnosis: 'api-service-missing' })];
     const { spec } = registered;
     return [
       describeService(context, spec.service ?? undefined),
@@ -82,8 +47,8 @@ function describeService({ doctor }: DoctorContext, service: ApiService['spec'][
       });
 }
 
-function describeAvailability({ doctor }: DoctorContext, { status }: ApiService): Finding {
-  const condition = status?.conditions?.find(({ type }) => type === 'Available');
+function describeAvailability({ doctor }: DoctorContext, registered: ApiService): Finding {
+  const condition = availabilityOf(registered);
   if (condition?.status === 'True') return ok(SUBJECT, 'is available');
   const { reason = 'no reason', message = 'no message' } = condition ?? {};
   const seen = condition
@@ -103,8 +68,6 @@ function diagnose(reason: string, message: string): DiagnosisCode {
   const isUnreachable = /connection refused|no route to host|timeout|deadline exceeded|EOF|socket hang up/i;
   return isUnreachable.test(message) ? 'api-service-unreachable' : 'api-service-unavailable';
 }
-
-const PEM_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Compares the caBundle with the serving certificate. */
 async function compareCaBundle(context: DoctorContext, caPem: string): Promise<readonly Finding[]> {
@@ -157,12 +120,4 @@ function isVerifiedBy(
 
 function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-}
-
-function certificatesIn(pem: string): readonly X509Certificate[] {
-  return (pem.match(PEM_BLOCK) ?? []).map((block) => new X509Certificate(block));
-}
-
-function oneLine(name: string): string {
-  return name.replaceAll('\n', ', ');
 }

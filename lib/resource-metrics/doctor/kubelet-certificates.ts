@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { type Check, type Finding, findingsOr, note, ok } from '#lib/doctor/check.ts';
+import { oneLine } from '#lib/resource-metrics/doctor/certificates.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import type { KubeletProbe } from '#lib/resource-metrics/doctor/kubelet-probe.ts';
@@ -67,8 +68,4 @@ function diagnose(
 
 function formatNames({ subjectAltName, subject }: X509Certificate): string {
   return subjectAltName?.replaceAll(/(DNS|IP Address):/g, '') ?? oneLine(subject);
-}
-
-function oneLine(name: string): string {
-  return name.replaceAll('\n', ', ');
 }
