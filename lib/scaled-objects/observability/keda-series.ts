@@ -27,45 +27,50 @@ const counter = (name: string, help: string, samples: Family['samples']): Family
   ...{ name, help, samples, type: 'counter' },
 });
 
+/** A sample for each metric that has a value. */
+function perMetric(
+  measure: (report: ObjectReport, one: ObservedMetric) => number | undefined,
+): Family['samples'] {
+  return function* (report) {
+    for (const one of report.observed) {
+      const value = measure(report, one);
+      if (value === undefined) continue;
+      yield { labels: labelsOf(report, { ...one.trigger, metric: one.metric.metricName }), value };
+    }
+  };
+}
+
+const VALUES = perMetric((_, { state }) =>
+  state.kind === 'value' ? state.values.reduce((sum, value) => sum + value, 0) : undefined,
+);
+const ACTIVITY = perMetric((_, { state }) =>
+  Number(state.kind === 'value' ? state.isActive : state.kind === 'fallback'),
+);
+
 const FAMILIES: readonly Family[] = [
   gauge(
     'keda_scaler_metrics_value',
     'Value of the last poll of a trigger; absent while the trigger fails',
     function* (report) {
-      for (const one of report.observed) {
-        const { state } = one;
-        if (state.kind === 'value')
-          yield {
-            labels: metricLabels(report, one),
-            value: state.values.reduce((sum, value) => sum + value, 0),
-          };
-      }
+      yield* VALUES(report);
       yield* composite(report);
     },
   ),
   gauge(
     'keda_scaler_metrics_latency_seconds',
     'Duration of the last poll of a trigger, in seconds',
-    function* (report) {
-      for (const one of report.observed) {
-        const record = report.collection.record(report.key, one.metric.metricName);
-        if (record) yield { labels: metricLabels(report, one), value: record.durationMs / 1000 };
-      }
-    },
+    perMetric(({ key, collection }, { metric }) => {
+      const record = collection.record(key, metric.metricName);
+      return record && record.durationMs / 1000;
+    }),
   ),
   gauge('keda_scaler_active', 'Whether a trigger is active (1) or not (0)', function* (report) {
-    for (const one of report.observed) {
-      const isActive = one.state.kind === 'value' ? one.state.isActive : one.state.kind === 'fallback';
-      yield { labels: metricLabels(report, one), value: isActive ? 1 : 0 };
-    }
+    yield* ACTIVITY(report);
     for (const trigger of report.plan?.triggers ?? [])
       if (trigger.resource)
         yield { labels: labelsOf(report, { ...trigger, metric: trigger.resource.resource }), value: 1 };
   }),
-  counter('keda_scaler_detail_errors_total', 'Failed polls of a trigger', function* (report) {
-    for (const one of report.observed)
-      yield { labels: metricLabels(report, one), value: failedCount(report, one) };
-  }),
+  counter('keda_scaler_detail_errors_total', 'Failed polls of a trigger', perMetric(failedCount)),
   counter(
     'keda_scaler_empty_upstream_responses_total',
     'Polls of a trigger whose response had no value',
@@ -109,10 +114,6 @@ const FAMILIES: readonly Family[] = [
     },
   ),
 ];
-
-function metricLabels(report: ObjectReport, { trigger, metric }: ObservedMetric): SeriesSample['labels'] {
-  return labelsOf(report, { ...trigger, metric: metric.metricName });
-}
 
 function labelsOf(
   { kind, object }: ObjectReport,

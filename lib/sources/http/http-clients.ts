@@ -48,11 +48,6 @@ export class HttpClients implements AsyncDisposable {
     return this.#cached.getOrSet(key, make);
   }
 
-  /** Number of clients with open connections. */
-  get connectedCount(): number {
-    return this.#connected.size;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#connected.values()].map((client) => client[Symbol.asyncDispose]()));

@@ -181,7 +181,6 @@ export const METHODS = {
   open: '10.40',
   openOk: '10.41',
   close: '10.50',
-  closeOk: '10.51',
   channelOpen: '20.10',
   channelOpenOk: '20.11',
   channelClose: '20.40',

@@ -25,7 +25,6 @@ describe('HttpClients', () => {
       clients.find({ credentials: fixedCredentials({ authorization: `user ${index}` }) }),
     );
     for (const client of all) await client.read({ url: server.url }, signal);
-    expect(clients.connectedCount).to.equal(64);
     let open = await server.connectionCount();
     while (open > 64) {
       await new Promise((resolve) => setImmediate(resolve));
