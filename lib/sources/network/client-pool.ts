@@ -27,6 +27,7 @@ interface ClientUse<T, R> {
 
 interface PoolEntry<T> {
   readonly client: Promise<T>;
+  connected: T | undefined;
   readonly closing: AbortController;
   expiry: Disposable | undefined;
   users: number;
@@ -71,6 +72,8 @@ export class ClientPool<T extends PooledClient> implements Disposable {
    */
   async use<R>(key: string, { connect, work, signal }: ClientUse<T, R>): Promise<R> {
     if (this.#isClosed) throw new Error('the connections are closed');
+    const found = this.#entries.get(key);
+    if (found?.users === 0 && found.connected?.isBroken) this.#drop(key, found); // it broke while it was idle
     const entry = this.#entries.get(key) ?? this.#connect(key, connect);
     entry.expiry?.[Symbol.dispose]();
     this.#idle.delete(key);
@@ -103,9 +106,12 @@ export class ClientPool<T extends PooledClient> implements Disposable {
     const deadline = startDeadline(clock, connectTimeoutMs, { signal: closing.signal, expired });
     const connecting = connect(deadline.signal);
     const client = raceAbort(connecting, deadline.signal).finally(() => deadline[Symbol.dispose]());
-    const entry: PoolEntry<T> = { client, closing, expiry: undefined, users: 0 };
+    const entry: PoolEntry<T> = { client, connected: undefined, closing, expiry: undefined, users: 0 };
     this.#entries.set(key, entry);
-    client.catch(() => {
+    const connected = (made: T) => {
+      entry.connected = made;
+    };
+    client.then(connected, () => {
       this.#drop(key, entry);
       connecting.then(
         (late) => late.destroy(),
@@ -144,9 +150,11 @@ export class ClientPool<T extends PooledClient> implements Disposable {
     this.#retired.delete(entry);
     entry.expiry?.[Symbol.dispose]();
     entry.closing.abort(new Error('the connections are closed'));
-    entry.client.then(
-      (client) => client.destroy(),
-      () => {}, // it did not connect
-    );
+    if (entry.connected) entry.connected.destroy();
+    else
+      entry.client.then(
+        (client) => client.destroy(),
+        () => {}, // it did not connect
+      );
   }
 }

@@ -1,8 +1,8 @@
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
-import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
+import { ClientPool, type PooledClient } from '../network/client-pool.ts';
 import { IDLE_LIMITS } from '../network/guarded-socket.ts';
-import type { SqlConnection, SqlRows } from './sql-connection.ts';
+import { CONNECT_TIMEOUT_MS, type SqlConnection, type SqlRows } from './sql-connection.ts';
 
 interface SqlPoolOptions {
   readonly clock: Clock;
@@ -12,23 +12,21 @@ interface SqlPoolOptions {
 /** Per database; further queries wait. */
 export const MAX_CONNECTIONS = 4;
 const IDLE_MS = 60_000;
+/** The client libraries have a timeout of their own, with a better error. */
+const MAX_CONNECT_MS = CONNECT_TIMEOUT_MS + 1000;
 
-interface Idle {
-  readonly connection: SqlConnection;
-  readonly expiry: Disposable;
-  readonly bound: Disposable;
-}
-
-/** A few connections to one database, opened on demand and closed when idle. */
+/** A few connections to one database, each used by one query at a time, opened on demand and closed when idle. */
 export class SqlPool implements Disposable {
   readonly #options: SqlPoolOptions;
-  readonly #idle: Idle[] = [];
+  readonly #clients: ClientPool<SqlClient>;
   readonly #permits = new Semaphore(MAX_CONNECTIONS);
-  readonly #open = new Set<SqlConnection>();
-  #isClosed = false;
+  /** Keys of connections that no query uses, the one used last at the end. */
+  readonly #free = Array.from({ length: MAX_CONNECTIONS }, (_, index) => `${index}`);
 
   constructor(options: SqlPoolOptions) {
     this.#options = options;
+    const { clock } = options;
+    this.#clients = new ClientPool({ clock, idleMs: IDLE_MS, connectTimeoutMs: MAX_CONNECT_MS });
   }
 
   /**
@@ -38,82 +36,55 @@ export class SqlPool implements Disposable {
    * unknown
    */
   async read(text: string, signal: AbortSignal): Promise<SqlRows> {
-    if (this.#isClosed) throw new Error('the connections are closed');
     using _permit = await this.#permits.acquire(signal);
-    let connection: SqlConnection | undefined;
+    const key = this.#free.pop() ?? '';
     try {
-      connection = this.#takeIdle() ?? (await this.#connect(signal));
-      using bound = connection.socket.limitResponse();
-      const rows = await raceAbort(connection.read(text), signal);
-      bound.check();
-      this.#release(connection);
-      return rows;
-    } catch (error) {
-      if (connection) this.#destroy(connection);
-      throw connection?.socket.failure ?? error;
+      return await this.#clients.use(key, {
+        connect: async () => new SqlClient(await this.#options.connect()),
+        work: (client) => client.read(text),
+        signal,
+      });
+    } finally {
+      this.#free.push(key);
     }
   }
 
   /** Closes all connections immediately. */
   [Symbol.dispose](): void {
-    this.#isClosed = true;
-    for (const idle of this.#idle.splice(0)) disposeIdle(idle);
-    for (const connection of [...this.#open]) this.#destroy(connection);
-  }
-
-  #takeIdle(): SqlConnection | undefined {
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      disposeIdle(idle);
-      if (!idle.connection.socket.destroyed) return idle.connection;
-      this.#destroy(idle.connection);
-    }
-    return undefined;
-  }
-
-  async #connect(signal: AbortSignal): Promise<SqlConnection> {
-    const connecting = this.#options.connect();
-    try {
-      const connection = await raceAbort(connecting, signal);
-      if (this.#isClosed) {
-        connection.destroy();
-        throw new Error('the connections are closed');
-      }
-      this.#open.add(connection);
-      return connection;
-    } catch (error) {
-      connecting.then(
-        (late) => late.destroy(),
-        () => {}, // the caller has the error, or is gone
-      );
-      throw error;
-    }
-  }
-
-  #release(connection: SqlConnection): void {
-    if (this.#isClosed) {
-      this.#destroy(connection);
-      return;
-    }
-    const idle: Idle = {
-      connection,
-      bound: connection.socket.limitResponse(IDLE_LIMITS),
-      expiry: this.#options.clock.startTimer(IDLE_MS, () => {
-        const index = this.#idle.indexOf(idle);
-        if (index !== -1) this.#idle.splice(index, 1);
-        idle.bound[Symbol.dispose]();
-        this.#destroy(connection);
-      }),
-    };
-    this.#idle.push(idle);
-  }
-
-  #destroy(connection: SqlConnection): void {
-    this.#open.delete(connection);
-    connection.destroy();
+    this.#clients[Symbol.dispose]();
   }
 }
 
-function disposeIdle({ expiry, bound }: Idle): void {
-  expiry[Symbol.dispose]();
-  bound[Symbol.dispose]();
+/** A connection whose received data is limited, also between two statements. */
+class SqlClient implements PooledClient {
+  readonly #connection: SqlConnection;
+  #idleLimit: Disposable | undefined;
+
+  constructor(connection: SqlConnection) {
+    this.#connection = connection;
+  }
+
+  get isBroken(): boolean {
+    return this.#connection.socket.destroyed;
+  }
+
+  async read(text: string): Promise<SqlRows> {
+    const { socket } = this.#connection;
+    this.#idleLimit?.[Symbol.dispose]();
+    try {
+      using limit = socket.limitResponse();
+      const rows = await this.#connection.read(text);
+      limit.check();
+      if (!socket.destroyed) this.#idleLimit = socket.limitResponse(IDLE_LIMITS);
+      return rows;
+    } catch (error) {
+      this.destroy();
+      throw socket.failure ?? error;
+    }
+  }
+
+  destroy(): void {
+    this.#idleLimit?.[Symbol.dispose]();
+    this.#connection.destroy();
+  }
 }

@@ -33,6 +33,14 @@ describe('ClientPool', () => {
 
   afterEach(() => clients[Symbol.dispose]());
 
+  it('connects again where an idle connection has broken', async () => {
+    await use(async () => {});
+    const [first] = made;
+    if (first) first.isBroken = true;
+    expect(await use(async (client) => client.isBroken)).to.equal(false);
+    expect([made.length, first?.isDestroyed]).to.deep.equal([2, true]);
+  });
+
   it('shares a connection between those that need the same', async () => {
     const both = Promise.withResolvers<void>();
     const first = use(() => both.promise);
