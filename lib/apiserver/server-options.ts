@@ -42,13 +42,13 @@ export const authenticationFlags = {
   clientCaFile: flag('client-ca-file', text, {
     default: '',
     description:
-      'PEM file with the certificate authorities of client certificates. By default, those of the cluster.',
+      'PEM file with the CA certificates that verify client certificates. By default, those of the cluster.',
   }),
   requestheaderClientCaFile: flag('requestheader-client-ca-file', text, {
     default: '',
     description:
-      "PEM file with the certificate authorities of the front proxy's certificate. By default, the cluster's are used, and its " +
-      'configuration replaces all other --requestheader-… flags.',
+      "PEM file with the CA certificates that verify the front proxy's client certificate. By default, those of the cluster are " +
+      'used, and the configuration of the cluster replaces all other --requestheader-… flags.',
   }),
   requestheaderAllowedNames: flag('requestheader-allowed-names', texts, {
     default: [],
@@ -145,7 +145,7 @@ export const servingFlags = {
   }),
   certDir: flag('cert-dir', text, {
     default: 'apiserver.local.config/certificates',
-    description: 'Directory of the self-signed certificate, which is used without --tls-cert-file.',
+    description: 'Directory of the self-signed certificate, which is used if --tls-cert-file is not set.',
   }),
   tlsCertFile: flag('tls-cert-file', text, {
     default: '',
@@ -191,24 +191,26 @@ export const servingFlags = {
   }),
   http2MaxStreamsPerConnection: flag('http2-max-streams-per-connection', integer, {
     default: 0,
-    description: 'Maximum number of concurrent requests of one HTTP/2 connection; 0 for 100.',
+    description: 'Maximum number of concurrent requests of one HTTP/2 connection; 0 means 100.',
     validate: notNegative,
   }),
   maxRequestsInflight: flag('max-requests-inflight', integer, {
     default: 400,
-    description: 'Maximum number of concurrent read-only requests; further ones get 429. 0 for no limit.',
+    description:
+      'Maximum number of concurrent read-only requests; further requests get 429. 0 means no limit.',
     validate: notNegative,
   }),
   maxMutatingRequestsInflight: flag('max-mutating-requests-inflight', integer, {
     default: 200,
-    description: 'Maximum number of concurrent mutating requests; further ones get 429. 0 for no limit.',
+    description:
+      'Maximum number of concurrent mutating requests; further requests get 429. 0 means no limit.',
     validate: notNegative,
   }),
   requestTimeoutMs: flag('request-timeout', duration, {
     default: 60_000,
     description:
-      'Timeout for making a response, and again for the client to read it. A request may set a shorter one by its ' +
-      'parameter timeout. Watches are not affected.',
+      'Timeout for producing a response. The client has the same time to read the response. A request may set a shorter timeout by ' +
+      'the query parameter timeout. Watches are not affected.',
     validate: (durationMs) => (durationMs > 0 ? undefined : 'must be longer than 0s'),
   }),
   shutdownDelayMs: flag('shutdown-delay-duration', duration, {

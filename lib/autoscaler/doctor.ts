@@ -113,7 +113,7 @@ function chosenNamespace(namespace: string): Check {
           }),
         ];
       }
-      return [ok(subject, 'exists; only its objects are examined')];
+      return [ok(subject, 'exists; only objects in this namespace are examined')];
     },
   };
 }

@@ -85,7 +85,7 @@ type ExplainHpaCommandLine =
 const explainHpaFlags = {
   loadFile: flag('load', text, {
     default: '',
-    description: 'CSV file with the load, instead of the one in the scenario.',
+    description: 'CSV file with the load, which replaces the load in the scenario.',
   }),
   output: flag('output', oneOf('table', 'svg'), {
     shorthand: 'o',
@@ -94,7 +94,7 @@ const explainHpaFlags = {
   }),
   atMs: flag<number | undefined>('at', duration, {
     default: undefined,
-    description: 'Explain the decision at this time of the scenario in full.',
+    description: 'Explain in detail the decision at this time of the scenario.',
     validate: (atMs) => (atMs !== undefined && atMs < 0 ? 'must not be negative' : undefined),
   }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),

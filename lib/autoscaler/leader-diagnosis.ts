@@ -25,7 +25,7 @@ export function leader(election: LeaderElectionSettings | undefined): Check {
           if (error instanceof ApiError && error.statusCode === 404) return undefined;
           throw error;
         });
-      if (value === undefined) return absent('not found: no replica has ever led');
+      if (value === undefined) return absent('not found: no replica has ever been the leader');
       const { holderIdentity, renewTime, leaseDurationSeconds } = readLease(value).spec;
       if (!holderIdentity) return absent('has no holder');
       const ageMs = context.clock.nowMs() - Date.parse(renewTime ?? '');
@@ -35,7 +35,7 @@ export function leader(election: LeaderElectionSettings | undefined): Check {
         const seen = `held by ${holderIdentity}, renewed ${aheadS} s in the future: the clocks of the leader and this machine differ`;
         return [{ status: 'unchecked', subject, seen }];
       }
-      const seen = `held by ${holderIdentity}, renewed ${Number.isNaN(ageMs) ? 'never' : `${Math.round(Math.max(0, ageMs) / 1000)} s ago`}`;
+      const seen = `held by ${holderIdentity}, ${Number.isNaN(ageMs) ? 'never renewed' : `renewed ${Math.round(Math.max(0, ageMs) / 1000)} s ago`}`;
       const isRenewed = ageMs < durationMs;
       return isRenewed
         ? [ok(subject, seen)]
@@ -56,7 +56,8 @@ export const AUTOSCALER_DIAGNOSES = {
   ...permissionDiagnoses('manifests/overlays/autoscaler'),
   'namespace-absent': {
     title: 'The chosen namespace does not exist',
-    remedy: 'Check its name: `kubectl get namespaces`. Without --namespace all namespaces are examined.',
+    remedy:
+      'Check the name of the namespace: `kubectl get namespaces`. If --namespace is not set, all namespaces are examined.',
   },
   'leader-absent': {
     title: 'No replica of the autoscaler is the leader',

@@ -25,7 +25,7 @@ export class ReplicaWork implements AsyncDisposable {
 
   get healthCheck(): HealthCheck {
     const { name } = this.#options;
-    const check = () => (this.#hasFailed ? 'it has failed; see the log' : undefined);
+    const check = () => (this.#hasFailed ? 'the work of this replica has failed; see the log' : undefined);
     return { name, endpoints: ['livez'], check };
   }
 

@@ -264,7 +264,7 @@ const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 80 };
 
 /** Of all objects of a namespace: 10,000 of 3 KiB. */
 const MAX_NAMESPACE_BYTES = 32 * MIB;
-const TOO_MANY = `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`;
+const TOO_MANY = `the objects of this kind in the namespace together take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`;
 
 export const CRON_HPA_KIND: InformedKind<CronHpa> = {
   resource: CRON_HPAS,

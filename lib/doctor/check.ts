@@ -101,7 +101,7 @@ export function findingsOr(
   objects?: readonly unknown[],
 ): readonly Finding[] {
   if (findings.length > 0) return findings;
-  const why = objects?.length === 0 ? 'none exist' : 'not checked: none passed the earlier checks';
+  const why = objects?.length === 0 ? 'none exist' : 'not checked: no object passed the earlier checks';
   return [note(subject, why)];
 }
 

@@ -8,7 +8,8 @@ export const loggingFlags = {
   verbosity: flag('v', integer, {
     shorthand: 'v',
     default: 0,
-    description: 'Log verbosity: 0 logs only what an operator may act on; 10 and above log everything.',
+    description:
+      'Log verbosity: 0 logs only messages that may require an action; 10 and above log all messages.',
     validate: notNegative,
   }),
 };

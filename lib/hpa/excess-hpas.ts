@@ -19,7 +19,7 @@ export class HpaBudget {
     }
     const count = hpa.spec.metrics?.length || 1;
     if (this.#metrics.fit(key, count) === count) return undefined;
-    return `the HPAs of its namespace have more than ${MAX_NAMESPACE_METRICS} metrics`;
+    return `the HPAs of the namespace together have more than ${MAX_NAMESPACE_METRICS} metrics`;
   }
 
   delete(key: string): void {

@@ -58,7 +58,7 @@ const WORKERS = 500;
 const RETRY = { baseDelayMs: 1000, maxDelayMs: 60_000 };
 
 const HPA_OMITTED = 'Cannot scale by metrics of HPA';
-const POD_OMITTED = 'Cannot cache labels of pod; HPAs of its namespace do not scale by metrics';
+const POD_OMITTED = 'Cannot cache labels of pod; HPAs in the namespace of the pod do not scale by metrics';
 
 /** Wires HPAs, pods, metrics → decision → state, scale, status, events. */
 export function hpaSubsystem(environment: HpaEnvironment): HpaSubsystem {

@@ -31,7 +31,7 @@ export const generalFlags = {
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
     description:
-      'Maximum age of the last good response of a node that is served after a failed scrape. The age is the time from the start of the cycle of that response to the start of the cycle of the failed scrape. 0s drops the response at once. By default, the sum of --metric-resolution and --kubelet-request-timeout, which bridges one failed scrape, but not two.',
+      'If a scrape of a node fails, the last successful response of the node is served up to this age. The age is the time from the start of the cycle of that response to the start of the cycle of the failed scrape. With 0s, the response is not served. By default, the sum of --metric-resolution and --kubelet-request-timeout, so that metrics are served after one failed scrape, but not after two.',
   }),
   extraResources: flag('extra-resources', texts, {
     default: [],
@@ -90,7 +90,7 @@ export const kubeletFlags = {
   kubeletVerifyNodeName: flag('kubelet-verify-node-name', boolean, {
     default: true,
     description:
-      "Accept a kubelet's certificate that names the node or another of its addresses instead of the address in use.",
+      'Also accept a certificate of a kubelet that is valid for the name or another address of the node, instead of the address that is connected to.',
   }),
   kubeletInsecureTls: flag('kubelet-insecure-tls', boolean, {
     default: false,
@@ -120,7 +120,7 @@ export const kubeletFlags = {
   }),
   kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {
     default: 16 * MEBIBYTE,
-    description: 'Maximum size of a kubelet response; the scrape of a node with a larger one fails.',
+    description: 'Maximum size of a response of a kubelet. If a response is larger, the scrape fails.',
     validate: (bytes) =>
       bytes >= MEBIBYTE && bytes <= 256 * MEBIBYTE
         ? undefined

@@ -49,11 +49,12 @@ describe('runDoctor of the autoscaler', () => {
     expect(findings.find(({ status }) => status === 'failed')).to.include({
       subject: 'namespace nope',
       seen: 'not found',
-      remedy: 'Check its name: `kubectl get namespaces`. Without --namespace all namespaces are examined.',
+      remedy:
+        'Check the name of the namespace: `kubectl get namespaces`. If --namespace is not set, all namespaces are examined.',
     });
     const { isSound: isFound, findings: there } = await examineAutoscaler(server, ['--namespace=default']);
     expect(isFound).to.equal(true);
-    expect(there.map(({ seen }) => seen)).to.include('exists; only its objects are examined');
+    expect(there.map(({ seen }) => seen)).to.include('exists; only objects in this namespace are examined');
   });
 
   it('reports a lease without a holder, and a missing one', async () => {

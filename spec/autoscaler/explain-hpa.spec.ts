@@ -88,7 +88,7 @@ describe('parseExplainHpaOptions', () => {
   it('shows no default for --at in its help', () => {
     const commandLine = parseExplainHpaOptions(['--help']);
     const [said] = commandLine.kind === 'help' ? (commandLine.text.match(/--at duration[^-]*/) ?? []) : [];
-    expect(said).to.match(/in full\.\s*$/);
+    expect(said).to.match(/of the scenario\.\s*$/);
   });
 
   it('rejects invalid command lines', () => {

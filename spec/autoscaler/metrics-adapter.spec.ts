@@ -232,7 +232,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'other/web',
         metric: 'Object/rate',
         error:
-          'HPA default/web already collects the metric of Namespace default by another query, or divides it by the replicas of another target. Requests cannot distinguish the two',
+          'HPA default/web already collects the metric of Namespace default by another query, or divides the value by the replicas of another target. Requests cannot distinguish the two metrics',
       },
     ]);
     await client.delete(`${HPAS}/web`);
@@ -261,7 +261,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'default/second',
         metric: 'Object/rate',
         error:
-          'HPA default/first already collects the metric of Service web by another query, or divides it by the replicas of another target. Requests cannot distinguish the two',
+          'HPA default/first already collects the metric of Service web by another query, or divides the value by the replicas of another target. Requests cannot distinguish the two metrics',
       },
     ]);
   });
@@ -285,7 +285,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
     const problems = async () => (await system.get('/debug/metrics')).problems ?? [];
     await system.passes(async () => (await problems()).length === 1);
     const error =
-      'HPA default/worker already collects External/Queue-Depth by another query. Rename one of the two: an autoscaler would add their values';
+      'HPA default/worker already collects External/Queue-Depth by another query. Rename one of the two metrics, because an HPA would use the sum of both';
     expect(await problems()).to.deep.equal([
       { hpa: 'default/mailer', metric: 'External/Queue-Depth', error },
     ]);

@@ -15,7 +15,7 @@ describe('ReplicaWork', () => {
     expect(healthCheck.check()).to.equal(undefined);
     failing.reject(new Error('informers are closed'));
     await eventually(() => healthCheck.check() !== undefined);
-    expect(healthCheck.check()).to.equal('it has failed; see the log');
+    expect(healthCheck.check()).to.equal('the work of this replica has failed; see the log');
     expect(logger.lines).to.deep.equal([
       {
         ...{ level: 'error', verbosity: 0, message: 'Work of this replica failed; failing /livez' },

@@ -49,7 +49,7 @@ describe('findingsOr', () => {
     expect(findingsOr('nodes', [], [])).to.deep.equal([note('nodes', 'none exist')]);
     for (const objects of [['a'], undefined])
       expect(findingsOr('nodes', [], objects)).to.deep.equal([
-        note('nodes', 'not checked: none passed the earlier checks'),
+        note('nodes', 'not checked: no object passed the earlier checks'),
       ]);
   });
 });

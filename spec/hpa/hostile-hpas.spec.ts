@@ -73,7 +73,7 @@ describe('hpaController with excessive HPAs', () => {
     cluster.queue('web', '40');
     await cluster.hpa('web');
     await cluster.passes(async () => (await condition('web', 'ScalingActive')) !== undefined);
-    const message = 'the HPAs of its namespace have more than 15000 metrics';
+    const message = 'the HPAs of the namespace together have more than 15000 metrics';
     expect(await condition('web', 'ScalingActive')).to.include({
       ...{ status: 'False', reason: 'NamespaceBudgetExceeded', message },
     });

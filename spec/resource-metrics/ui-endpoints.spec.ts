@@ -182,7 +182,7 @@ describe('uiEndpoints', () => {
     it('looks up a pod that no kubelet reports', async () => {
       const reason = '#pods tr.reason:has(button)';
       expect(await textOf(reason)).to.match(
-        /^NotReported: none of the kubelets that responded reports this pod; .*Look upIf its node cannot be scraped,/,
+        /^NotReported: none of the kubelets that responded reports this pod; .*Look upIf the node of the pod cannot be scraped,/,
       );
       await page().click(`${reason} button`);
       const isLookedUp = `[...document.querySelectorAll('#pods tr.reason')].some(({ textContent }) => textContent.startsWith('NodeFailing: Cannot scrape node "node-4"'))`;

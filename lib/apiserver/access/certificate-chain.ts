@@ -33,7 +33,7 @@ export function parseCaBundle(pem: string): CaBundle {
   const begun = pem.match(BEGINNING)?.length ?? 0;
   if (begun !== blocks.length)
     throw new Error(
-      `Cannot read certificate authorities: ${begun - blocks.length} of ${begun} are truncated`,
+      `Cannot read certificate authorities: ${begun - blocks.length} of ${begun} certificates are truncated`,
     );
   return {
     certificates: blocks.map((block, index) => {
@@ -281,7 +281,7 @@ function authorityError(
   { pathLength, hasNameConstraints }: CertificateConstraints,
   below: readonly X509Certificate[],
 ): string | undefined {
-  if (!authority.ca) return 'certificate is signed by a certificate that is not an authority';
+  if (!authority.ca) return 'certificate is signed by a certificate that is not that of a CA';
   if (pathLength !== undefined && below.length - 1 > pathLength) return 'too many intermediates';
   const signed = below.map(constraintsOf);
   if (signed.some(({ signatureAlgorithm }) => BROKEN_ALGORITHMS.includes(signatureAlgorithm))) {

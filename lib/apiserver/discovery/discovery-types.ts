@@ -131,9 +131,17 @@ const API_RESOURCE = new MessageType<ServedResource>({
       description: 'Whether the resource is namespaced.',
       of: ({ isNamespaced }) => isNamespaced,
     }),
-    group: absent(8, text('The preferred group of the resource; empty for the group of the list.'), ''),
-    version: absent(9, text('The preferred version of the resource; empty for the version of the list.'), ''),
-    kind: field(TEXT, { number: 3, description: 'The kind of its objects.', of: ({ kind }) => kind }),
+    group: absent(8, text('The preferred group of the resource. If empty, it is the group of the list.'), ''),
+    version: absent(
+      9,
+      text('The preferred version of the resource. If empty, it is the version of the list.'),
+      '',
+    ),
+    kind: field(TEXT, {
+      number: 3,
+      description: 'The kind of the objects of the resource.',
+      of: ({ kind }) => kind,
+    }),
     verbs: field(VERBS, { number: 4, description: 'The supported verbs.', of: verbsOf }),
     shortNames: field(manyOf(TEXT, ATOMIC), {
       number: 5,

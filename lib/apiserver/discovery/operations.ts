@@ -237,5 +237,5 @@ const LIST_PARAMETERS: readonly Parameter[] = [
     'Whether a watch begins with all existing objects, followed by a bookmark.',
   ),
   queryParameter('timeoutSeconds', 'integer', 'Seconds after which a watch ends.'),
-  queryParameter('watch', 'boolean', 'Whether to watch: to stream changes as events.'),
+  queryParameter('watch', 'boolean', 'Whether to watch the objects: changes are streamed as events.'),
 ];

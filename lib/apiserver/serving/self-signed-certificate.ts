@@ -83,7 +83,7 @@ async function readOwnFile(
   const { uid, mode, nlink, size } = status;
   if (!status.isFile()) throw new Error(`${path} is not a regular file`);
   if (uid !== (await ownUserId(path))) throw new Error(`${path} belongs to another user`);
-  if (nlink > 1) throw new Error(`${path} has other hard links`);
+  if (nlink > 1) throw new Error(`${path} has more than one hard link`);
   if (mode & (isSecret ? OTHERS_READ_OR_WRITE : OTHERS_WRITE)) {
     throw new Error(`${path} is ${isSecret ? 'readable' : 'writable'} by other users`);
   }

@@ -43,20 +43,22 @@ import { metricsSourceFlags } from './source-flags.ts';
 const leaderElectionFlags = {
   leaderElect: flag('leader-elect', boolean, {
     default: true,
-    description: 'Run controllers only while holding the lease, so that several replicas can run.',
+    description:
+      'Run controllers only in the replica that holds the lease, so that several replicas can run.',
   }),
   leaseDurationMs: flag('leader-elect-lease-duration', duration, {
     default: 15_000,
-    description: 'How long after the last renewal another replica may acquire the lease.',
+    description:
+      'Time after the last renewal of the lease after which another replica may acquire the lease.',
   }),
   renewDeadlineMs: flag('leader-elect-renew-deadline', duration, {
     default: 10_000,
     description:
-      'How long the leader retries a renewal before it stops. Must be shorter than the lease duration.',
+      'How long the leader tries to renew the lease before it stops leading. Must be shorter than the lease duration.',
   }),
   retryPeriodMs: flag('leader-elect-retry-period', duration, {
     default: 2_000,
-    description: 'How often the lease is renewed or checked.',
+    description: 'How often the leader renews the lease, and the other replicas check it.',
     validate: positive,
   }),
   leaseName: flag('leader-elect-resource-name', text, {
@@ -120,7 +122,7 @@ const doctorFlags = {
   namespace: flag('namespace', text, {
     shorthand: 'n',
     default: '',
-    description: 'The namespace to examine; by default all.',
+    description: 'The namespace to examine. By default, all namespaces.',
     validate: (namespace) =>
       namespace === '' || isDnsLabel(namespace) ? undefined : 'must be the name of a namespace',
   }),

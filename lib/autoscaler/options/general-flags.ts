@@ -22,7 +22,7 @@ export const generalFlags = {
   }),
   cronHpaTimeZone: flag('cron-hpa-time-zone', text, {
     default: 'UTC',
-    description: 'Time zone of cron jobs without timeZone, as a name of the IANA database.',
+    description: 'Time zone of the jobs of Cron-HPAs that set no timeZone, as a name of the IANA database.',
     validate: (name) => {
       try {
         TimeZone.named(name);
@@ -40,13 +40,13 @@ export const generalFlags = {
   }),
   kubeApiBurst: flag('kube-api-burst', integer, {
     default: 100,
-    description: 'Maximum burst of these requests.',
+    description: 'Maximum burst of the requests that --kube-api-qps limits.',
     validate: positive,
   }),
   dryRun: flag('dry-run', boolean, {
     default: false,
     description:
-      'Decide as usual, but write nothing: no scales, objects, statuses, events or lease. A change is logged once, and again when it differs. /debug/ and the series show the decisions.',
+      'Decide as usual, but write nothing: no scales, objects, statuses, events or leases. Each change that would be made is logged once, and again if the change differs. /debug/ and the Prometheus metrics show the decisions.',
   }),
   version: flag('version', boolean, { default: false, description: 'Print the version and exit.' }),
   help: flag('help', boolean, { shorthand: 'h', default: false, description: 'Print this help and exit.' }),

@@ -52,13 +52,14 @@ type HpaFeatureGate = keyof typeof HPA_FEATURE_GATES;
 export const hpaFlags = {
   hpaSyncPeriodMs: flag('horizontal-pod-autoscaler-sync-period', duration, {
     default: 15_000,
-    description: 'How often a HorizontalPodAutoscaler without a period of its own is evaluated.',
+    description:
+      'How often a HorizontalPodAutoscaler is evaluated, unless its annotation platform.stke/resync-period sets another period.',
     validate: (periodMs) => (periodMs >= 1000 ? undefined : 'must be at least 1s'),
   }),
   hpaDownscaleStabilizationMs: flag('horizontal-pod-autoscaler-downscale-stabilization', duration, {
     default: 300_000,
     description:
-      'Stabilization window for scaling down: the highest recommendation of the window applies. For HPAs without a window of their own.',
+      'Stabilization window for scaling down, within which the highest recommendation is used. Applies to HPAs whose behavior sets no window.',
     validate: notNegative,
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
@@ -73,7 +74,8 @@ export const hpaFlags = {
   }),
   hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
     default: 30_000,
-    description: 'Time after the start of a pod during which it counts as starting if its readiness changes.',
+    description:
+      'Time after the start of a pod during which the pod counts as starting if its readiness changes.',
     validate: notNegative,
   }),
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
@@ -97,7 +99,7 @@ export const hpaFlags = {
   }),
   hpaSelector: flag('hpa-selector', text, {
     default: '',
-    description: 'Label selector of the HorizontalPodAutoscalers to manage; by default all.',
+    description: 'Label selector of the HorizontalPodAutoscalers to manage. By default, all are managed.',
     validate: (selector) => {
       try {
         parseLabelSelector(selector);
@@ -111,7 +113,7 @@ export const hpaFlags = {
     default: 'recommend',
     description:
       'Automatic minReplicas, computed from the load of the last seven days, for HPAs without the annotation ' +
-      `${AUTO_MIN_REPLICAS}: recommend emits an event once a day, apply changes the HPA, never does nothing.`,
+      `${AUTO_MIN_REPLICAS}: recommend emits an event once a day; apply changes the HPA; never disables automatic minReplicas.`,
   }),
   autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
     default: ['7', '6', '5', '4', '3', '2', '1'],

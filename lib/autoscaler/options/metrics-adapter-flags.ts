@@ -132,12 +132,13 @@ export const metricsAdapterFlags = {
   }),
   defaultCollectionIntervalMs: flag('default-collection-interval', duration, {
     default: 60_000,
-    description: 'How often a source is queried for HPAs without an interval of their own.',
+    description: 'How often a source is queried for a metric that sets no interval.',
     validate: atLeastOneSecond,
   }),
   metricsTtlMs: flag('metrics-ttl', duration, {
     default: 900_000,
-    description: 'Maximum age of a value, but no more than three intervals of its collector.',
+    description:
+      'Maximum age of a served value. Regardless of this flag, a value is served for at most three intervals of its collector.',
     validate: positive,
   }),
   resourceUpdateIntervalMs: flag('resource-update-interval', duration, {
@@ -155,17 +156,18 @@ export const metricsAdapterFlags = {
   }),
   scalingScheduleWindowMs: flag('scaling-schedule-default-scaling-window', duration, {
     default: 600_000,
-    description: 'Duration of the ramp before a schedule starts, for schedules without one of their own.',
+    description:
+      'Duration of the ramps before the start and after the end of a schedule, for ScalingSchedules that set no scalingWindowDurationMinutes.',
     validate: notNegative,
   }),
   scalingScheduleRampSteps: flag('scaling-schedule-ramp-steps', integer, {
     default: 10,
-    description: 'Number of steps of the ramp.',
+    description: 'Number of steps of a ramp.',
     validate: positive,
   }),
   scalingScheduleTimeZone: flag('scaling-schedule-default-time-zone', text, {
     default: 'Europe/Berlin',
-    description: 'Time zone of schedules without one of their own.',
+    description: 'Time zone of ScalingSchedules that set no timezone.',
     validate: (name) => {
       try {
         TimeZone.named(name);
@@ -181,18 +183,18 @@ export const metricsAdapterFlags = {
   }),
   kubeClientQps: flag('kube-client-qps', decimal, {
     default: 0,
-    description: 'The same as --kube-api-qps; 0 to use that flag.',
+    description: 'The same as --kube-api-qps; 0 means the value of that flag.',
     validate: notNegative,
   }),
   kubeClientBurst: flag('kube-client-burst', integer, {
     default: 0,
-    description: 'The same as --kube-api-burst; 0 to use that flag.',
+    description: 'The same as --kube-api-burst; 0 means the value of that flag.',
     validate: notNegative,
   }),
   metricsAddress: flag('metrics-address', text, {
     default: '',
     description:
-      'Address such as :7979 that also serves series over plain HTTP without authentication; by default none: they are at /metrics of the secure port.',
+      'Address, such as :7979, at which Prometheus metrics are also served over plain HTTP without authentication. By default, they are served only at /metrics of the secure port.',
     validate: (address) =>
       address === '' || parseListenAddress(address) ? undefined : 'must be HOST:PORT or :PORT',
   }),

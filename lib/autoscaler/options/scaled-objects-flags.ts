@@ -14,7 +14,7 @@ export const scaledObjectsFlags = {
   }),
   watchNamespace: flag('watch-namespace', texts, {
     default: [],
-    description: 'Namespaces whose ScaledObjects and ScaledJobs are managed; by default all.',
+    description: 'Namespaces whose ScaledObjects and ScaledJobs are managed. By default, all namespaces.',
   }),
   kedaNamespace: flag('keda-namespace', text, {
     default: 'keda',
@@ -24,7 +24,7 @@ export const scaledObjectsFlags = {
   kedaLeaseAllNamespaces: flag('keda-lease-all-namespaces', boolean, {
     default: false,
     description:
-      'Check the lease operator.keda.sh in all namespaces. Requires list of that lease in all namespaces; anyone who may write leases in any namespace can then stop the scaling of ScaledObjects.',
+      'Check the lease operator.keda.sh in all namespaces. Requires the verb list on this lease in all namespaces. Everyone who may write leases in any namespace can then stop the scaling of ScaledObjects.',
   }),
   webhookAddress: flag('webhook-address', text, {
     default: '',
@@ -36,22 +36,22 @@ export const scaledObjectsFlags = {
   webhookCertDir: flag('webhook-cert-dir', text, {
     default: '',
     description:
-      'Folder with tls.crt and tls.key of the webhook, for the name SERVICE.NAMESPACE.svc; reloaded on change.',
+      'Folder with the certificate tls.crt and the key tls.key of the webhook, which are reloaded on change. The certificate must be valid for the name SERVICE.NAMESPACE.svc.',
   }),
   awsIdentityHosts: flag('aws-identity-hosts', texts, {
     default: [],
     description:
-      'Hosts that triggers with identityOwner operator may set as awsEndpoint, in addition to endpoints of SQS. They receive the AWS identity of this program over HTTPS. Names, *.suffix, addresses and CIDRs.',
+      'Hosts that triggers with identityOwner operator may set as awsEndpoint, in addition to endpoints of SQS. These hosts receive the AWS identity of this program over HTTPS. Names, *.suffix, addresses and CIDRs.',
     validate: ruleBrokenByHosts,
   }),
   sharedServiceNamespaces: flag('shared-service-namespaces', texts, {
     default: [],
     description:
-      'Namespaces that share their Services: with aggregateFromKubeServiceEndpoints, triggers of other namespaces may query these Services. * for all. By default, triggers may query only Services of their own namespace.',
+      'Namespaces that share their Services: with aggregateFromKubeServiceEndpoints, triggers of other namespaces may query these Services. * means all namespaces. By default, triggers may query only Services of their own namespace.',
   }),
   triggerHttpTimeoutMs: flag('trigger-http-timeout', duration, {
     default: 3000,
-    description: 'Timeout of HTTP requests of triggers without one of their own.',
+    description: 'Timeout of the HTTP requests of triggers that set no timeout.',
     validate: positive,
   }),
   clusterObjectNamespace: flag('cluster-object-namespace', text, {

@@ -9,7 +9,7 @@ const url = { default: '', validate: ruleBrokenByUrl, mayContainSecret: true };
 export const metricsSourceFlags = {
   prometheusServer: flag('prometheus-server', text, {
     ...url,
-    description: 'URL of the default Prometheus server, also for metrics of Skipper.',
+    description: 'URL of the default Prometheus server, which is also used for the metrics of Skipper.',
   }),
   prometheusServerTokenFile: flag('prometheus-server-token-file', text, {
     default: '',
@@ -18,7 +18,7 @@ export const metricsSourceFlags = {
   additionalPrometheusServer: flag('additional-prometheus-server', namedTexts, {
     default: [],
     description:
-      'An additional Prometheus server, as NAME=URL, for HPAs with prometheus-server-alias; NAME=URL,NAME=URL for several.',
+      'Additional Prometheus servers for HPAs that set prometheus-server-alias, as NAME=URL or NAME=URL,NAME=URL.',
     validate: (entries) => firstBroken(entries, 'NAME=URL', ruleBrokenByUrl),
     mayContainSecret: true,
   }),
@@ -32,13 +32,13 @@ export const metricsSourceFlags = {
     default: [],
     description:
       'Folder with the TLS files of a source, as NAME=FOLDER. NAME is prometheus, prometheus/NAME for an additional server, influxdb, ' +
-      'zmon or nakadi. ca.crt has its certificate authorities, tls.crt and tls.key are the client certificate; reloaded on change.',
+      'zmon or nakadi. In the folder, ca.crt contains the CA certificates that verify the source; tls.crt and tls.key are the client certificate and its key. The files are reloaded on change.',
     validate: (entries) => firstBroken(entries, 'NAME=FOLDER', () => undefined),
   }),
   sqlSources: flag('sql-source', repeatedText, {
     default: [],
     description:
-      'A database that HPAs may query with SQL, as NAME=FILE; the file has its system, host, port, user, password, database and tls, and is reloaded on change.',
+      'A database that HPAs may query with SQL, as NAME=FILE. The file contains the keys system, host, port, user, password, database, namespaces and tls, and is reloaded on change.',
     validate: (entries) => firstBroken(entries, 'NAME=FILE', () => undefined),
   }),
   skipperIngressMetrics: flag('skipper-ingress-metrics', boolean, {
@@ -51,7 +51,7 @@ export const metricsSourceFlags = {
   }),
   skipperBackendsAnnotations: flag('skipper-backends-annotation', repeatedText, {
     default: [],
-    description: 'The annotation of Ingresses with the traffic weight of each backend.',
+    description: 'The annotation of Ingresses that contains the traffic weight of each backend.',
   }),
   externalRpsMetrics: flag('external-rps-metrics', boolean, {
     default: false,
@@ -99,7 +99,7 @@ export const metricsSourceFlags = {
   allowedHosts: flag('allowed-hosts', texts, {
     default: [],
     description:
-      'Hosts that HPAs may query: names, *.suffix, addresses and CIDRs. By default, any host. Loopback, link-local, multicast and metadata addresses are allowed only if an address or CIDR lists them.',
+      'Hosts that HPAs may query: names, *.suffix, addresses and CIDRs. By default, any host. Loopback, link-local, multicast and metadata addresses are allowed only if an address or CIDR in this flag includes them.',
     validate: ruleBrokenByHosts,
   }),
 };

@@ -131,7 +131,7 @@ export const CRON_HPA_DIAGNOSES = {
   },
   'cronhpa-job-repeated': {
     title: 'Two jobs have the same name',
-    remedy: 'Rename one of them: `kubectl -n NAMESPACE edit cronhpa NAME`.',
+    remedy: 'Rename one of the jobs: `kubectl -n NAMESPACE edit cronhpa NAME`.',
   },
   'cronhpa-target-kind-unknown': {
     title: 'The API server does not serve the kind of a target',
@@ -146,17 +146,17 @@ export const CRON_HPA_DIAGNOSES = {
   'cronhpa-target-missing': {
     title: 'A target does not exist',
     remedy:
-      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit cronhpa NAME`; the latest due activation runs once the target exists.',
+      'Create the target, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit cronhpa NAME`. The latest due activation runs once the target exists.',
   },
   'cronhpa-target-forbidden': {
     title: 'The autoscaler has no permission to scale a target',
     remedy:
-      'Grant it in the ClusterRole autoscaler-scale in `manifests/components/cron-hpa/rbac.yaml` or with the value scaleResources of the chart: verbs get and update, apiGroup "GROUP", resource RESOURCE.',
+      'Grant the permission in the ClusterRole autoscaler-scale in `manifests/components/cron-hpa/rbac.yaml`, or with the value scaleResources of the chart: verbs get and update, apiGroup "GROUP", resource RESOURCE.',
   },
   'cronhpa-target-contended': {
     title: 'Two CronHorizontalPodAutoscalers have the same target',
     remedy:
-      'Move all jobs into one of them and delete the other: `kubectl -n NAMESPACE delete cronhpa NAME`. Until then neither scales.',
+      'Move all jobs into one of the two objects, and delete the other: `kubectl -n NAMESPACE delete cronhpa NAME`. Until then, neither of them scales the target.',
   },
   'cronhpa-hpa-owned': {
     title: 'A ScaledObject manages the HorizontalPodAutoscaler of a target',
@@ -166,7 +166,7 @@ export const CRON_HPA_DIAGNOSES = {
   'cronhpa-hpa-missing': {
     title: 'The annotation requires a HorizontalPodAutoscaler that does not exist',
     remedy:
-      'Create one with the same target, or remove the annotation to set replicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`.',
+      'Create a HorizontalPodAutoscaler with the same target, or remove the annotation to set replicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`.',
   },
   'cronhpa-hpa-not-adjusted': {
     title: 'The annotation forbids to set minReplicas of the HorizontalPodAutoscaler of a target',
@@ -181,7 +181,7 @@ export const CRON_HPA_DIAGNOSES = {
   'cronhpa-unattended': {
     title: 'No controller runs the jobs of an object',
     remedy:
-      'Check the findings about the leader above, that it runs with --controllers=cronhpa, and its log lines about NAMESPACE/NAME.',
+      'Check the findings about the leader above. Check that the leader runs with --controllers=cronhpa, and read its log lines about NAMESPACE/NAME.',
   },
   'cronhpa-job-failed': {
     title: 'The last activation of a job failed',

@@ -31,7 +31,7 @@ function jobFields(index: number): JobFields {
         label: 'Schedule',
         placeholder: index === 0 ? '0 8 * * MON-FRI' : '0 20 * * *',
       },
-      hint: 'Minute, hour, day, month, weekday; with six fields, seconds first.',
+      hint: 'Minute, hour, day, month, weekday. A schedule with six fields begins with the second.',
     },
     size: { name: `size${n}`, label: 'Replicas', placeholder: index === 0 ? '10' : '2' },
     timeZone: {

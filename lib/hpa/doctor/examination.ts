@@ -61,7 +61,7 @@ export const HPA_DIAGNOSES = {
   'hpa-target-missing': {
     title: "An HPA's target does not exist",
     remedy:
-      'Create it, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit hpa NAME`. Until then the HPA does not scale.',
+      'Create the target, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit hpa NAME`. Until then, the HPA does not scale.',
   },
   'hpa-ambiguous-selector': {
     title: 'Several HPAs scale the same pods',
@@ -71,12 +71,12 @@ export const HPA_DIAGNOSES = {
   'hpa-cannot-decide': {
     title: 'The metrics of an HPA cannot be evaluated',
     remedy:
-      'Check its metrics with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
+      'Check the metrics of the HPA with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
   },
   'hpa-annotation-invalid': {
     title: 'An annotation of an HPA is invalid',
     remedy:
-      'Correct it: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md lists the valid values. Until then the default period applies, or minReplicas is not changed.',
+      'Correct the annotation: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md lists the valid values. Until then, the default period is used, or minReplicas is not changed.',
   },
 } as const satisfies Diagnoses;
 

@@ -18,7 +18,7 @@ export function otherControllers(examined: ExaminedHpas, { latelyMs }: { readonl
         );
         if (!other) return [];
         const ago = Math.max(0, Math.round((nowMs - other.writtenAtMs) / 1000));
-        const seen = `${other.manager} wrote its status ${ago} s ago`;
+        const seen = `${other.manager} wrote the status of this HPA ${ago} s ago`;
         const names = { NAMESPACE: namespace, NAME: name, MANAGER: other.manager };
         return failed(`hpa ${namespace}/${name}`, seen, { diagnosis: 'hpa-controlled-elsewhere', ...names });
       });

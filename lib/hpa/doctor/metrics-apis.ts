@@ -35,7 +35,7 @@ export function metricsApis(examined: ExaminedHpas): Check {
           } catch (error) {
             context.signal.throwIfAborted();
             if (error instanceof ApiError && error.statusCode === 403)
-              return note(group, 'this account has no permission to request it');
+              return note(group, 'this account has no permission to request this API');
             const seen = messageOf(error);
             return failed(group, seen, { diagnosis: 'hpa-metrics-api-silent', GROUP: group });
           }

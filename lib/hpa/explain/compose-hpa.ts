@@ -18,11 +18,11 @@ const CPU: Field = {
   name: 'cpu',
   label: 'CPU, % of requests',
   placeholder: '60',
-  hint: 'Target of each pod.',
+  hint: 'Target value per pod.',
 };
 const MEMORY: Field = {
   ...{ name: 'memory', label: 'Memory, % of requests', placeholder: '80' },
-  hint: 'Target of each pod.',
+  hint: 'Target value per pod.',
 };
 const METRIC: Field = { name: 'metric', label: 'External metric', placeholder: 'queue-depth' };
 const SELECTOR: Field = {
@@ -40,7 +40,7 @@ const WINDOW: Field = {
 };
 const LOW: Field = {
   ...{ name: 'low', label: 'Load at night, %', placeholder: '10' },
-  hint: 'Only for the chart: 100% is the load that the maximum number of replicas serves at the targets of its metrics.',
+  hint: 'Only for the chart. 100% is the load at which the maximum number of replicas has its metrics exactly at their targets.',
 };
 const PEAK: Field = { name: 'peak', label: 'Load at the peak, %', placeholder: '90' };
 const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, QUERY, WINDOW, LOW, PEAK];
@@ -272,7 +272,7 @@ async function renderDay(
   const replicas = decisions.map(({ atMs, replicasAfter }) => ({ atMs, value: replicasAfter }));
   const axes = { fromMs: 0, untilMs: DAY_MS };
   return html`<div class="charts">${replicaChart({ replicas, proposed, minReplicas, maxReplicas }, axes)}</div>
-<p class="hint">A simulated working day. The load is ${load.low}% at night and ${load.peak}% at the peak; 100% is the load that ${maxReplicas} replicas serve at the targets of their metrics. Every two minutes the functions of the controller decide, and new pods are ready after 30 s. To simulate your own load, run <code>autoscaler explain-hpa</code>.</p>`;
+<p class="hint">A simulated working day. The load is ${load.low}% at night and ${load.peak}% at the peak; 100% is the load at which ${maxReplicas} replicas have their metrics exactly at their targets. The code of the controller decides every two minutes, and new pods are ready after 30 s. To simulate your own load, run <code>autoscaler explain-hpa</code>.</p>`;
 }
 
 /** A scenario as \`explain-hpa\` reads it; each metric has the same share of its load. */

@@ -41,9 +41,9 @@ function headline(
     case 'below-min':
       return `${now}: ${scales} ${desiredReplicas}, the minimum, without evaluating metrics`;
     case 'omitted-spec':
-      return `${now}: stays, because its spec is too large`;
+      return `${now}: stays, because the spec of the HPA is too large`;
     case 'unclear-pods':
-      return `${now}: stays, because its pods cannot be determined`;
+      return `${now}: stays, because the pods of the target cannot be determined`;
     case 'metrics-missing':
       return `${now}: stays, because metrics are missing`;
     default:
@@ -99,8 +99,9 @@ const WHY: Readonly<Record<ProposalReason, string>> = {
   'off-target': 'outside the tolerance',
   'within-tolerance': 'within the tolerance, no change',
   'direction-uncertain':
-    'no change, because with assumed values of the other pods it would scale in the other direction',
-  'count-uncertain': 'no change, because the ratio times the counted pods would scale in the other direction',
+    'no change, because with assumed values of the other pods the HPA would scale in the other direction',
+  'count-uncertain':
+    'no change, because the ratio times the number of counted pods would scale in the other direction',
 };
 
 /** Formats the current value of a metric: `45% (360m)`, `12`. */

@@ -15,7 +15,7 @@ import { hpaSchema, quantitySchema } from './hpa-manifest.ts';
 export interface Scenario {
   /** With defaults. */
   readonly hpa: HorizontalPodAutoscaler;
-  /** Replicas at the start, all ready. */
+  /** Number of replicas at the start, all of which are ready. */
   readonly replicas: number;
   /** Requests of each pod. */
   readonly requests: Requests;
@@ -46,7 +46,7 @@ const duration = durationText.transform((text, context) => {
 
 const scenarioSchema = z.strictObject({
   hpa: hpaSchema.describe('The HorizontalPodAutoscaler, autoscaling/v2'),
-  replicas: z.int().min(0).max(10_000).describe('Replicas at the start, all ready'),
+  replicas: z.int().min(0).max(10_000).describe('Number of replicas at the start, all of which are ready'),
   requests: z.record(z.string(), quantitySchema).default({}).describe('Requests of each pod, by resource'),
   startup: duration.default(30_000).describe('Time until a pod is ready'),
   syncPeriod: duration.default(15_000).describe('Time between decisions'),
@@ -57,7 +57,7 @@ const scenarioSchema = z.strictObject({
     .unknown()
     .optional()
     .describe(
-      'Values by metric, as a list or as CSV. Each value applies from its time on. For resources and metrics of pods, it is the sum over all pods',
+      'Values by metric, as a list or as CSV. Each value applies from its time on. For resources and metrics of pods, a value is the sum over all pods',
     ),
 });
 
@@ -101,7 +101,9 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   const max = Math.max(replicas, hpa.spec.maxReplicas);
   if (syncPeriod < 1000) throw refused('syncPeriod: must be at least 1s');
   if (decisions * max > MAX_WORK)
-    throw refused(`duration: decisions times maximum replicas exceed ${MAX_WORK}`);
+    throw refused(
+      `duration: the number of decisions times the maximum number of replicas exceeds ${MAX_WORK}`,
+    );
   const spec = defaultedSpec(hpa.spec);
   return {
     replicas,
@@ -215,7 +217,7 @@ export function inOrder(points: readonly LoadPoint[]): LoadPoint[] {
   points.forEach(({ atMs }, index) => {
     const before = points[index - 1];
     if (before && before.atMs >= atMs) {
-      throw new Error(`point ${index + 1} is not later than the previous one`);
+      throw new Error(`entry ${index + 1} is not later than the previous entry`);
     }
   });
   return [...points];

@@ -63,9 +63,9 @@ export function judgeWeek(input: JudgementInput): WeekJudgement {
   if (to !== from) return { kind: 'change', ...highest, to };
   const isUnasked = bound === undefined && desired > from;
   const more = isUnasked
-    ? `, and the annotation ${AUTO_MIN_HIGHEST}, which allows raising it, is not set`
+    ? `, and the annotation ${AUTO_MIN_HIGHEST}, which allows to raise minReplicas, is not set`
     : '';
-  return { kind: 'unchanged', why: `the load of the last week recommends ${highest.to}${more}` };
+  return { kind: 'unchanged', why: `the load of the last week requires ${highest.to}${more}` };
 }
 
 function neededBy(

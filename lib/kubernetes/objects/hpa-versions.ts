@@ -105,7 +105,7 @@ const BUDGET = {
         maxReplicas,
       },
       ...(conditions && isSmall(conditions) && { status: { desiredReplicas, conditions } }),
-      omitted: `the HPAs of its namespace take more than ${MAX_NAMESPACE_BYTES} bytes`,
+      omitted: `the HPAs of the namespace together take more than ${MAX_NAMESPACE_BYTES} bytes`,
       isReduced: true,
       statusWriters: NONE,
     };

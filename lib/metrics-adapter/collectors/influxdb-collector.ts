@@ -84,9 +84,12 @@ function serverOf(
   const { address, token, org } = values;
   if (!address) {
     if (server) return server({ organization: org, token });
-    throw new Error('No InfluxDB server to query: neither --influxdb-address nor address is set');
+    throw new Error(
+      'No InfluxDB server to query: neither the flag --influxdb-address nor the setting "address" is set',
+    );
   }
-  if (token === undefined || org === undefined) throw new Error(`${place('address')} requires token and org`);
+  if (token === undefined || org === undefined)
+    throw new Error(`${place('address')} requires the settings "token" and "org"`);
   const credentials = fixedCredentials({ authorization: `Token ${token}` });
   return new InfluxdbServer({ http: clients.find({ credentials }), url: address.url, org });
 }

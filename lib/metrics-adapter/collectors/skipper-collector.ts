@@ -50,7 +50,7 @@ export function skipperCollector(options: SkipperCollectorOptions): MetricCollec
       const { describedObject: object } = metric;
       if (!object || !isOurs(object))
         throw new Error(
-          'Collector skipper supports Ingresses and RouteGroups, as enabled by the flags --skipper-…',
+          'Collector skipper supports only Ingresses and RouteGroups, each of them if its flag --skipper-… is set',
         );
       if (!isMetric(metric.name))
         throw new Error(`Collector skipper supports metrics ${METRIC}, not ${JSON.stringify(metric.name)}`);

@@ -41,8 +41,8 @@ export function apiServices(examined: ExaminedMetrics): Check {
   };
 }
 
-const NONE = 'no HPA uses it for collected metrics';
-const NONE_CAN_BE = 'not checked: HPAs use it, but all of their metrics have invalid configurations';
+const NONE = 'no HPA has a collected metric of this API';
+const NONE_CAN_BE = 'not checked: the configurations of all metrics of this API that HPAs use are invalid';
 
 /** Whether an HPA has a metric of the group that cannot be collected. */
 function isUsed(group: MetricsGroup, problems: ExaminedPlans['problems']): boolean {

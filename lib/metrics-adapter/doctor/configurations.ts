@@ -9,7 +9,7 @@ import {
   subjectOfHpa,
 } from './examined-metrics.ts';
 
-const NONE = 'no HPA has a metric that is collected here';
+const NONE = 'no HPA has a metric that the autoscaler collects';
 const NONE_CAN_BE = 'no configuration of a collected metric is valid';
 
 /** Checks the annotations of HPAs that configure how their metrics are collected. */

@@ -211,7 +211,7 @@ export const METRICS_DIAGNOSES = {
   'metrics-api-unavailable': {
     title: 'An APIService of collected metrics is not available',
     remedy:
-      'Check that pods of SERVICE are ready, check their logs, and allow TCP connections from the API server to the port of --secure-port on them. `kubectl get apiservice NAME -o yaml` has the error.',
+      'Check that the pods of SERVICE are ready, read their logs, and allow TCP connections from the API server to these pods at the port of --secure-port. `kubectl get apiservice NAME -o yaml` shows the error.',
   },
   'metrics-api-of-another': {
     title: 'Another provider serves a metrics API with collected metrics',

@@ -49,7 +49,7 @@ const OF_PODS: readonly Permission[] = [
   { verb: 'watch', ...PODS, instead: { ...PODS, seen: 'pods are listed every --resource-update-interval' } },
   ...['deployments', 'statefulsets', 'replicasets'].flatMap((resource) => [
     { verb: 'get', group: 'apps', resource },
-    { verb: 'list', group: 'apps', resource, instead: { resource, seen: 'each is read separately' } },
+    { verb: 'list', group: 'apps', resource, instead: { resource, seen: 'each object is read separately' } },
   ]),
 ];
 

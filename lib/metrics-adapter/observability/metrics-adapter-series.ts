@@ -95,7 +95,7 @@ export function metricsAdapterSeries({
   );
   gauge(
     'autoscaler_collected_metrics_without_value',
-    'Number of collected metrics that are not served: the value has expired, or there is none yet.',
+    'Number of collected metrics that are not served, because their value has expired or they have no value yet.',
     countOf(({ isServed }) => !isServed),
   );
   gauge(

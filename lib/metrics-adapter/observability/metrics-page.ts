@@ -43,7 +43,7 @@ export function renderMetrics(query: PageQuery, { collectors, collection, clock 
   const rows = items.map((one) => ('problem' in one ? problemRow(one, query) : stateRow(one, query, nowMs)));
   return html`<section>
 <div class="bar"><h2>Metrics of HPAs</h2><span class="count">${listed.length}</span>${filterForm(query)}</div>
-${table(COLUMNS, rows, 'No HPA has a metric that is collected here.')}
+${table(COLUMNS, rows, 'No HPA has a metric that the autoscaler collects.')}
 ${links}
 </section>`;
 }

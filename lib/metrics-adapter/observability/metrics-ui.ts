@@ -6,7 +6,7 @@ export function metricsUi(source: DebuggedMetrics): UiPart {
   return {
     view: 'metrics',
     title: 'Metrics',
-    about: 'Custom and external metrics of HPAs, collected ahead of requests',
+    about: 'Custom and external metrics of HPAs, which are collected before they are requested',
     summary() {
       let [count, unhealthy] = [0, 0];
       for (const { isValid, failure } of source.collection.reports()) {

@@ -183,8 +183,8 @@ function lostTo(owner: string, metric: HpaMetric): Error {
   const { kind = '', name = '' } = metric.describedObject ?? {};
   return new Error(
     metric.type === 'External'
-      ? `HPA ${owner} already collects ${nameOfMetric(metric)} by another query. Rename one of the two: an autoscaler would add their values`
-      : `HPA ${owner} already collects the metric of ${kind} ${name} by another query, or divides it by the replicas of another target. Requests cannot distinguish the two`,
+      ? `HPA ${owner} already collects ${nameOfMetric(metric)} by another query. Rename one of the two metrics, because an HPA would use the sum of both`
+      : `HPA ${owner} already collects the metric of ${kind} ${name} by another query, or divides the value by the replicas of another target. Requests cannot distinguish the two metrics`,
   );
 }
 

@@ -174,7 +174,7 @@ const BUDGET: NamespaceBudgetOptions<CachedSchedule> = {
   sizeBytes: (schedule) => ('error' in schedule ? 0 : ENTRY_BYTES * schedule.entries.length),
   reduce({ name, namespace }) {
     const error = new Error(
-      `the objects of this kind in the namespace have more than ${MAX_NAMESPACE_ENTRIES} items in spec.schedules together`,
+      `the objects of this kind in the namespace together have more than ${MAX_NAMESPACE_ENTRIES} items in spec.schedules`,
     );
     return { name, namespace, error };
   },

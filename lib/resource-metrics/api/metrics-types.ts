@@ -113,7 +113,7 @@ export const POD_METRICS = new MessageType<PodUsage>({
     window,
     containers: field(manyOf(CONTAINER_METRICS, { 'x-kubernetes-list-type': 'atomic' }), {
       number: 4,
-      description: 'Resource usage of its containers, sampled at nearly the same time.',
+      description: 'Resource usage of the containers of the pod, sampled at nearly the same time.',
       of: ({ containers }) => containers,
     }),
   },

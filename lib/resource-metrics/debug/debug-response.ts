@@ -139,7 +139,7 @@ export const REASONS = {
   NotReported: {
     meaning: 'No kubelet reports the pod.',
     remedy:
-      'If its node cannot be scraped, fix that first. If its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
+      'If the node of the pod cannot be scraped, fix this first. If the kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
   },
   NotPublishedYet: {
     meaning:

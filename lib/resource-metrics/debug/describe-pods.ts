@@ -182,7 +182,7 @@ function explainNotLive({ pods }: DebugSource, nodeName: string): Reason {
   if (!pods.isSynced) return NOT_LISTED;
   return {
     code: 'NotRunning',
-    message: `node "${nodeName}" reports it, but the API server lists no running pod of this name`,
+    message: `node "${nodeName}" reports this pod, but the API server lists no running pod of this name`,
   };
 }
 
@@ -197,14 +197,15 @@ function explainLookedUpPod(source: DebugSource, facts: PodFacts): Reason {
     };
   }
   const { nodeName, phase, startedAtMs } = facts;
-  if (nodeName === undefined) return { code: 'NotScheduled', message: 'it is not scheduled to a node yet' };
+  if (nodeName === undefined)
+    return { code: 'NotScheduled', message: 'the pod is not scheduled to a node yet' };
   if (phase !== 'Running') {
-    return { code: 'NotRunning', message: `it is on node "${nodeName}" and its phase is ${phase}` };
+    return { code: 'NotRunning', message: `the pod is on node "${nodeName}", and its phase is ${phase}` };
   }
   if (!source.nodes.get(nodeName)) {
     return {
       code: 'UnknownNode',
-      message: `it runs on node "${nodeName}", which the API server does not list or --node-selector does not select`,
+      message: `the pod runs on node "${nodeName}", which the API server does not list or --node-selector does not select`,
     };
   }
   const scrapeReason = explainScrape(source, nodeName);
@@ -214,12 +215,12 @@ function explainLookedUpPod(source: DebugSource, facts: PodFacts): Reason {
     const [started, scraped] = [startedAtMs, scrapedAtMs].map((ms) => new Date(ms).toISOString());
     return {
       code: 'NotReportedYet',
-      message: `it started at ${started}, and the last scrape of node "${nodeName}" started at ${scraped}`,
+      message: `the pod started at ${started}, and the last scrape of node "${nodeName}" started at ${scraped}`,
     };
   }
   return {
     code: 'NotReported',
-    message: `it runs on node "${nodeName}", whose kubelet responds but does not report it`,
+    message: `the pod runs on node "${nodeName}", whose kubelet responds but does not report the pod`,
   };
 }
 

@@ -12,7 +12,7 @@ export const DIAGNOSES = {
   'front-proxy-ca-differs': {
     title: "The front proxy's CA differs from the cluster's",
     remedy:
-      "Remove --requestheader-client-ca-file, so that the server reads the cluster's CA, or renew its file: `kubectl -n kube-system get configmap extension-apiserver-authentication -o jsonpath='{.data.requestheader-client-ca-file}' > FILE`.",
+      "Remove --requestheader-client-ca-file, so that the server reads the cluster's CA, or renew the file of this flag: `kubectl -n kube-system get configmap extension-apiserver-authentication -o jsonpath='{.data.requestheader-client-ca-file}' > FILE`.",
   },
   'front-proxy-names-differ': {
     title: 'The cluster allows front proxy names that are not allowed here',
@@ -49,7 +49,7 @@ export const DIAGNOSES = {
   'api-service-unreachable': {
     title: 'The control plane cannot reach the server',
     remedy:
-      'Allow TCP connections from the API server to the port of --secure-port on pods (firewall, security group, NetworkPolicy). If it has no route to pods, set hostNetwork: true in the Deployment and --secure-port to a port that is free on nodes.',
+      'Allow TCP connections from the API server to the port of --secure-port on pods (firewall, security group, NetworkPolicy). If the API server has no route to pods, set hostNetwork: true in the Deployment, and --secure-port to a port that is free on nodes.',
   },
   'api-service-without-endpoints': {
     title: 'No replica of the server is ready',
@@ -71,7 +71,7 @@ export const DIAGNOSES = {
   },
   'node-without-address': {
     title: 'The node has no address of a preferred type',
-    remedy: 'Add one of its types to --kubelet-preferred-address-types: TYPES.',
+    remedy: 'Add one of the address types of the node to --kubelet-preferred-address-types: TYPES.',
   },
   'node-without-any-address': {
     title: 'The node has no address',
@@ -85,12 +85,12 @@ export const DIAGNOSES = {
   'node-name-unresolved': {
     title: "The node's host name does not resolve",
     remedy:
-      'Make HOST resolvable for pods (in the DNS of the cluster or of its nodes), or put another address type of the node first in --kubelet-preferred-address-types; it has TYPES.',
+      'Make HOST resolvable for pods (in the DNS of the cluster or of its nodes), or put another address type of the node first in --kubelet-preferred-address-types; the node has TYPES.',
   },
   'kubelet-refuses-connections': {
     title: 'Nothing listens at the kubelet address',
     remedy:
-      'Check on node NODE that the kubelet runs (`systemctl status kubelet`) and listens at ADDRESS. If it uses another port, set --kubelet-port or --kubelet-use-node-status-port.',
+      'Check on node NODE that the kubelet runs (`systemctl status kubelet`) and listens at ADDRESS. If the kubelet uses another port, set --kubelet-port or --kubelet-use-node-status-port.',
   },
   'kubelet-unreachable': {
     title: 'The kubelet address does not respond',
@@ -110,7 +110,7 @@ export const DIAGNOSES = {
   'kubelet-certificate-self-signed': {
     title: "The kubelet's certificate is self-signed",
     remedy:
-      'Set serverTLSBootstrap: true in the configuration of the kubelet on NODE, restart it and approve its request: `kubectl get csr`, `kubectl certificate approve CSR`. To disable verification, which lets anyone on the network impersonate the kubelet, set --kubelet-insecure-tls.',
+      'Set serverTLSBootstrap: true in the configuration of the kubelet on NODE, restart it and approve its request: `kubectl get csr`, `kubectl certificate approve CSR`. If you accept that anyone on the network can impersonate the kubelet, disable the verification by --kubelet-insecure-tls.',
   },
   'kubelet-certificate-authority': {
     title: "The kubelet's certificate is signed by an unknown CA",
@@ -124,7 +124,7 @@ export const DIAGNOSES = {
   'kubelet-unauthenticated': {
     title: 'The kubelet does not accept the credentials',
     remedy:
-      'Set authentication.webhook.enabled: true in the configuration of the kubelet on NODE, so that it accepts service account tokens, and restart it.',
+      'Set authentication.webhook.enabled: true in the configuration of the kubelet on NODE, so that the kubelet accepts service account tokens, and restart the kubelet.',
   },
   'kubelet-forbidden': {
     title: 'The kubelet denies access to its metrics',
@@ -134,22 +134,22 @@ export const DIAGNOSES = {
   'kubelet-endpoint-missing': {
     title: 'The kubelet does not have the endpoint',
     remedy:
-      'Leave --kubelet-metrics-endpoint=auto, which uses either endpoint. For a virtual kubelet, set the path in the annotation metrics.k8s.io/resource-metrics-path of the node.',
+      'Keep --kubelet-metrics-endpoint=auto, which uses the endpoint that the kubelet has. For a virtual kubelet, set the path in the annotation metrics.k8s.io/resource-metrics-path of the node.',
   },
   'kubelet-response-fails': {
     title: 'The kubelet returns an error, or no complete response',
     remedy:
-      'Check the log of the kubelet on NODE (`journalctl -u kubelet`). If it is only slow, raise --kubelet-request-timeout and --metric-resolution.',
+      'Check the log of the kubelet on NODE (`journalctl -u kubelet`). If the kubelet is only slow, raise --kubelet-request-timeout and --metric-resolution.',
   },
   'kubelet-response-excessive': {
     title: "The kubelet's response exceeds a limit",
     remedy:
-      'Check the size of the response of node NODE: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If it is genuine, raise --kubelet-max-response-bytes, if that is the limit, and the memory limit of the server. Otherwise something other than a kubelet responds at ADDRESS.',
+      'Check the size of the response of node NODE: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary | wc -c`. If the response is genuine, raise the memory limit of the server, and --kubelet-max-response-bytes if this limit is exceeded. Otherwise, another program than a kubelet responds at ADDRESS.',
   },
   'kubelet-response-unreadable': {
     title: "The kubelet's response cannot be parsed",
     remedy:
-      'Check what responds at ADDRESS: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`. It may be a proxy, or not a kubelet.',
+      'Check what responds at ADDRESS: `kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`. The program that responds may be a proxy, or not a kubelet at all.',
   },
   'kubelet-of-other-node': {
     title: 'The kubelet of another node responds',

@@ -156,7 +156,8 @@ function nodeRow({ name, served, usage, allocatable, reason, scrape, cached, tre
     address: scrape?.address,
     reason:
       reason?.message ??
-      (failure && `${failure.message} (since ${failure.since}; its last response is still served)`),
+      (failure &&
+        `${failure.message} (since ${failure.since}; the last response of the node is still served)`),
     remedy: reason?.remedy,
   };
 }

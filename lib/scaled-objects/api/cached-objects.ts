@@ -44,7 +44,7 @@ export function namespaceBudget<T extends CachedObject>(): NamespaceBudgetOption
       object.omitted === undefined
         ? omitSpec(
             object,
-            `the objects of its kind in its namespace take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`,
+            `the objects of this kind in the namespace together take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`,
           )
         : object,
   };

@@ -9,7 +9,7 @@ export const SCALED_OBJECTS_DIAGNOSES = {
   'scaledobjects-keda-runs': {
     title: 'KEDA is running as well',
     remedy:
-      'Stop one of the two: `kubectl -n NAMESPACE scale deployment NAME --replicas=0`, or run the autoscaler with --controllers=*,-scaledobjects. While KEDA runs, the autoscaler does not scale ScaledObjects and ScaledJobs.',
+      'Stop KEDA (`kubectl -n NAMESPACE scale deployment NAME --replicas=0`), or run the autoscaler with --controllers=*,-scaledobjects. While KEDA runs, the autoscaler does not scale ScaledObjects and ScaledJobs.',
   },
   'scaledobjects-other-provider': {
     title: 'External metrics are served by another provider',
@@ -19,12 +19,12 @@ export const SCALED_OBJECTS_DIAGNOSES = {
   'scaledobjects-object-unusable': {
     title: 'An object cannot be used',
     remedy:
-      'Fix what the finding reports in `kubectl -n NAMESPACE edit KIND NAME`, or in its scale target. Until then it is not scaled.',
+      'Fix what the finding reports, with `kubectl -n NAMESPACE edit KIND NAME` or in the scale target. Until then, the target is not scaled.',
   },
   'scaledobjects-trigger-unusable': {
     title: 'A trigger cannot be used',
     remedy:
-      'Fix what the finding reports in `kubectl -n NAMESPACE edit KIND NAME`, or in the authentication that it refers to. Until then the object is not scaled by any of its triggers.',
+      'Fix what the finding reports, with `kubectl -n NAMESPACE edit KIND NAME` or in the authentication that the trigger refers to. Until then, the target is not scaled by any trigger of the object.',
   },
   'scaledobjects-parameter-missing': {
     title: 'A trigger runs without a parameter that its authentication refers to',
@@ -34,7 +34,7 @@ export const SCALED_OBJECTS_DIAGNOSES = {
   'scaledobjects-trigger-failing': {
     title: 'A trigger cannot read a value from its source',
     remedy:
-      'If the source returned an error, fix the query in `kubectl -n NAMESPACE edit KIND NAME`, or its credentials. If it did not respond, check that it runs, that NetworkPolicies let the autoscaler connect, and that --allowed-hosts includes its host. Until then NAMESPACE/NAME is scaled by its fallback, or not at all.',
+      'If the source returned an error, fix the query with `kubectl -n NAMESPACE edit KIND NAME`, or fix the credentials. If the source did not respond, check that it runs, that NetworkPolicies allow the autoscaler to connect, and that --allowed-hosts includes its host. Until then, NAMESPACE/NAME is scaled by its fallback, or not at all.',
   },
 } as const satisfies Diagnoses;
 

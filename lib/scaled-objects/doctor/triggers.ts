@@ -161,7 +161,7 @@ async function queryMetric(
     );
     const { values, isActive } = evaluate(samples);
     const reading = `${metricName} is ${values.join(' + ')}, its target ${target}`;
-    return ok(subject, `${reading}: it is ${isActive ? '' : 'not '}active`);
+    return ok(subject, `${reading}: the trigger is ${isActive ? '' : 'not '}active`);
   } catch (error) {
     context.signal.throwIfAborted();
     return failed(subject, `${query.description}: ${describeError(error)}`, {

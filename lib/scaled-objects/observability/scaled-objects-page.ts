@@ -216,11 +216,11 @@ function nextText(
   { states, clock, kedaDetector }: DebugOptions,
 ): string {
   const evidence = kedaDetector.evidenceFor(kind, object);
-  if (evidence !== undefined) return `nothing: another operator manages it (${evidence})`;
-  if (annotations.isPaused) return 'nothing: it is paused';
+  if (evidence !== undefined) return `nothing: another operator manages the object (${evidence})`;
+  if (annotations.isPaused) return 'nothing: the object is paused';
   if (!report) return 'the leader polls its triggers';
   const { key, plan, observed, collection } = report;
-  if (!plan) return 'its triggers are being prepared';
+  if (!plan) return 'the triggers are being prepared';
   const next = kind === 'ScaledObject' ? states.nextOf(key) : undefined;
   const waits = observed.flatMap(({ metric }) => collection.nextInMs(key, metric.metricName) ?? []);
   const polls = waits.length === 0 ? '' : `next poll ${inSeconds(Math.min(...waits))}`;

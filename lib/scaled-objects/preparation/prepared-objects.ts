@@ -153,7 +153,7 @@ export class PreparedObjects<Source extends TriggerOwner, Prepared extends Prepa
 /** Stands in for all triggers of an object beyond the budget of its namespace. */
 function withoutMetrics(trigger: PreparedTrigger): PreparedTrigger {
   const error = new Error(
-    `the triggers of its kind in its namespace have more than ${MAX_NAMESPACE_METRICS} metrics`,
+    `the triggers of all objects of this kind in the namespace together have more than ${MAX_NAMESPACE_METRICS} metrics`,
   );
   return { ...trigger, metrics: [], resource: undefined, push: undefined, error };
 }

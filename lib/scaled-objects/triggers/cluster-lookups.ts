@@ -165,7 +165,9 @@ export async function queryEndpoints(
   if (failures.length === 0) return values;
   const missing = `${failures.length} of ${urls.length} endpoints have no value`;
   if (NEEDS_ALL.includes(aggregation))
-    throw new Error(`${missing}, and ${aggregation} needs all`, { cause: failures[0] });
+    throw new Error(`${missing}, and ${aggregation} requires the values of all endpoints`, {
+      cause: failures[0],
+    });
   onPartial(missing);
   return values;
 }

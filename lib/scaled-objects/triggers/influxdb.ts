@@ -15,14 +15,14 @@ const parameters = z.object({
   serverURL: parameter(text, 'URL of the server.', { from: PLACE }),
   query: parameter(
     text,
-    'The query: for version 2 in Flux, with the value in the first row; for version 3 in the language of queryType, with the value in the last row.',
+    'Query. For version 2, it is in Flux, and the value is in the first row. For version 3, it is in the language that queryType names, and the value is in the last row.',
   ),
   influxVersion: parameter(oneOf('2', '3').default('2'), 'Version of the server: 2 or 3.'),
-  organizationName: parameter(text.optional(), 'Organization; required for version 2.', {
+  organizationName: parameter(text.optional(), 'Name of the organization; required for version 2.', {
     from: ['metadata', 'environment', 'authentication'],
   }),
   authToken: parameter(text.optional(), 'Authentication token.', { from: ['environment', 'authentication'] }),
-  database: parameter(text.optional(), 'Database; required for version 3.', { from: PLACE }),
+  database: parameter(text.optional(), 'Name of the database; required for version 3.', { from: PLACE }),
   metricKey: parameter(text.optional(), 'Column that contains the value; required for version 3.'),
   queryType: parameter(
     text.default('InfluxQL'),

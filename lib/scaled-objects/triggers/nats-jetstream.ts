@@ -33,7 +33,7 @@ export function natsJetstreamTrigger({
     types: ['nats-jetstream'],
     scalerName: () => 'natsJetStreamScaler',
     description:
-      'The lag of a NATS JetStream consumer: messages that are not delivered yet, and those that it has not acknowledged.',
+      'The lag of a NATS JetStream consumer: the number of messages that were not delivered to the consumer yet, or that the consumer has not acknowledged.',
     parameters,
     plan(given, request) {
       const { account, stream, consumer, lagThreshold: target } = given;

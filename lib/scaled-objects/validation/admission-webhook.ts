@@ -102,7 +102,7 @@ function reviewAuthentication(request: AdmissionRequest): Verdict {
   const { spec = {} } = reviewed.authentication(request.object);
   const message = brokenByAuthentication(spec);
   const unsupported = unsupportedIn(spec);
-  const warnings = unsupported ? [`It uses ${unsupported}, which is not supported`] : [];
+  const warnings = unsupported ? [`The object uses ${unsupported}, which is not supported`] : [];
   return lenientVerdict({ isAllowed: message === undefined, message, warnings }, request);
 }
 

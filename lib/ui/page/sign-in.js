@@ -31,7 +31,7 @@ export function fillSignIn(form, { permission, commands, onToken }) {
     refusal,
     element('p', {
       className: 'hint',
-      text: 'The token is stored only in the memory of this page, until you close or reload it. Behind kubectl proxy, you are signed in as its user.',
+      text: 'The token is stored only in the memory of this page, until you close or reload it. Behind kubectl proxy, you are signed in as the user of kubectl.',
     }),
   );
   form.addEventListener('submit', (event) => {

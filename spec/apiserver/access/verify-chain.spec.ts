@@ -86,7 +86,7 @@ describe('verifyChain', () => {
           const pem =
             leaf + middle({ ...(basicConstraints && { basicConstraints }), ...(keyUsage && { keyUsage }) });
           expect(verifyBy(root(), pem), JSON.stringify({ basicConstraints, keyUsage })).to.throw(
-            /signed by a certificate that is not an authority|signed by unknown authority/,
+            /signed by a certificate that is not that of a CA|signed by unknown authority/,
           );
         }
       }
@@ -94,7 +94,7 @@ describe('verifyChain', () => {
 
     it('refuses what a certificate has signed that is believed, and is no authority', () => {
       expect(verifyBy(root({ cA: false }), odd({ subject: 'alice' }))).to.throw(
-        'signed by a certificate that is not an authority',
+        'signed by a certificate that is not that of a CA',
       );
     });
 

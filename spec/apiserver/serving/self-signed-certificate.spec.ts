@@ -143,7 +143,7 @@ describe('loadOrMakeCertificate', () => {
       const planted = await place.make();
       await place.keep(planted);
       await link(join(place.certDir, name), join(place.certDir, 'elsewhere'));
-      await place.remakes(planted, 'has other hard links');
+      await place.remakes(planted, 'has more than one hard link');
     });
 
     it(`uses no pair whose ${name} is writable by other users`, async () => {

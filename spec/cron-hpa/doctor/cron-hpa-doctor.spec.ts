@@ -323,7 +323,7 @@ describe('cronHpaDoctor', () => {
       ...{ status: 'failed', subject: 'cronhpa default/new', seen: 'has no status' },
       ...{ diagnosis: 'cronhpa-unattended', title: 'No controller runs the jobs of an object' },
       remedy:
-        'Check the findings about the leader above, that it runs with --controllers=cronhpa, and its log lines about default/new.',
+        'Check the findings about the leader above. Check that the leader runs with --controllers=cronhpa, and read its log lines about default/new.',
     });
   });
 

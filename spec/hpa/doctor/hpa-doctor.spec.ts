@@ -110,7 +110,7 @@ describe('hpaDoctor', () => {
     const { diagnoses, findings } = await examine();
     expect(diagnoses).to.deep.equal(['hpa-controlled-elsewhere']);
     expect(findings.find((one) => one.status === 'failed')?.seen).to.match(
-      /^kube-controller-manager wrote its status \d+ s ago$/,
+      /^kube-controller-manager wrote the status of this HPA \d+ s ago$/,
     );
     await server.clock.advance(46_000 + Math.max(0, Date.parse(EXAMINED_AT) - server.clock.nowMs()));
     expect((await examine()).diagnoses).not.to.include('hpa-controlled-elsewhere');
@@ -259,7 +259,7 @@ describe('hpaDoctor', () => {
     expect(reported).to.deep.equal([
       [
         'hpa-controllers: Controllers of HorizontalPodAutoscalers',
-        'failed hpa default/elsewhere: kube-controller-manager wrote its status 0 s ago [hpa-controlled-elsewhere]',
+        'failed hpa default/elsewhere: kube-controller-manager wrote the status of this HPA 0 s ago [hpa-controlled-elsewhere]',
       ],
       [
         'hpa-metrics-apis: Metrics APIs that HorizontalPodAutoscalers need',
@@ -292,11 +292,11 @@ describe('hpaDoctor', () => {
     for (const help of [
       'Another controller manages an HPA: Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the HPA controller of this autoscaler with --controllers=*,-hpa. While kube-controller-manager writes the status of elsewhere in default, this autoscaler does not scale it.',
       "Containers of an HPA's target have no requests for a resource: Set a request for cpu on each container of bare (Deployment in default), sidecars included, or with a LimitRange. Utilization is relative to requests: without them, HPA bare cannot evaluate the metric and does not scale down. A target with averageValue needs no requests.",
-      "An HPA's target does not exist: Create it, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then the HPA does not scale.",
-      'The metrics of an HPA cannot be evaluated: Check its metrics with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
+      "An HPA's target does not exist: Create the target, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then, the HPA does not scale.",
+      'The metrics of an HPA cannot be evaluated: Check the metrics of the HPA with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
       "The kind of an HPA's target cannot be scaled: Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n default edit hpa settings`, install the definition of ConfigMap, or add the scale subresource to its CustomResourceDefinition.",
       'Several HPAs scale the same pods: HPA shared selects the same pods as other/b, default/c: delete all but one, for example with `kubectl -n default delete hpa shared`; or, if they scale different targets, make the selectors of the targets disjoint. Until then none of them scales.',
-      'An annotation of an HPA is invalid: Correct it: `kubectl -n default edit hpa odd`; docs/reference/annotations.md lists the valid values. Until then the default period applies, or minReplicas is not changed.',
+      'An annotation of an HPA is invalid: Correct the annotation: `kubectl -n default edit hpa odd`; docs/reference/annotations.md lists the valid values. Until then, the default period is used, or minReplicas is not changed.',
     ])
       expect(helps).to.include(help);
   });
@@ -311,7 +311,7 @@ describe('hpaDoctor', () => {
           : context.next(),
     });
     expect((await examine()).findings.map(lineOf)).to.include(
-      'note external.metrics.k8s.io: this account has no permission to request it',
+      'note external.metrics.k8s.io: this account has no permission to request this API',
     );
     server.cluster.apiServer.setFaults();
     expect((await server.client.delete(`${HPAS}/web`)).status).to.equal(200);

@@ -171,7 +171,7 @@ describe('composeHpa', () => {
     expect(heights.length).to.be.greaterThan(10);
     expect(String(preview)).to.include('bounds 2 to 20').and.to.include('06:00').and.to.include('18:00');
     expect(String(preview)).to.include(
-      'The load is 10% at night and 90% at the peak; 100% is the load that 20 replicas serve',
+      'The load is 10% at night and 90% at the peak; 100% is the load at which 20 replicas have',
     );
     const axis = (drawing: unknown) =>
       Math.max(

@@ -73,7 +73,7 @@ describe('explainDecision', () => {
       'problem: invalid metrics (1 invalid out of 1), first error is: failed to get queue external metric value: failed to get queue external metric: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
     ]);
     expect(linesOf({ overlapping: ['default/x'] })[0]).to.equal(
-      '3 replicas, bounds 1 to 10: stays, because its pods cannot be determined',
+      '3 replicas, bounds 1 to 10: stays, because the pods of the target cannot be determined',
     );
     expect(linesOf({ scale: { step: 'scale', message: 'gone' } })[0]).to.equal(
       'scale of the target unknown; bounds 1 to 10',
@@ -162,10 +162,10 @@ describe('explainMetric', () => {
     const why = (reason: ExplainedProposal['why']) => lines({}, { why: reason })[1];
     expect(why('within-tolerance')).to.equal('  ratio 1.235: within the tolerance, no change');
     expect(why('direction-uncertain')).to.equal(
-      '  ratio 1.235: no change, because with assumed values of the other pods it would scale in the other direction',
+      '  ratio 1.235: no change, because with assumed values of the other pods the HPA would scale in the other direction',
     );
     expect(why('count-uncertain')).to.equal(
-      '  ratio 1.235: no change, because the ratio times the counted pods would scale in the other direction',
+      '  ratio 1.235: no change, because the ratio times the number of counted pods would scale in the other direction',
     );
   });
 

@@ -53,12 +53,12 @@ describe('parseScenario', () => {
     ['a quantity that is none', '200m', 'much', '"much" is not a quantity'],
     ['bounds that cross', 'minReplicas: 2', 'minReplicas: 30', 'minReplicas exceeds maxReplicas'],
     ['a metric of no type', 'type: Resource', 'type: Resources', 'type: must be Resource,'],
-    ['points out of order', 'at: 5m', 'at: 1m', 'not later than the previous one'],
+    ['points out of order', 'at: 5m', 'at: 1m', 'not later than the previous entry'],
     [
       'more work than it does',
       'maxReplicas: 20',
       'maxReplicas: 2000000',
-      'decisions times maximum replicas exceed',
+      'the number of decisions times the maximum number of replicas exceeds',
     ],
     [
       'a load of what is no metric',
@@ -160,9 +160,11 @@ describe('parseScenario', () => {
     const long = [['15m', '10000s'], beside('syncPeriod: 1s')] as const;
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1000'])).to.equal(4);
     expect(complaint(...long, ['maxReplicas: 20', 'maxReplicas: 1001'])).to.equal(
-      'duration: decisions times maximum replicas exceed 10000000',
+      'duration: the number of decisions times the maximum number of replicas exceeds 10000000',
     );
-    expect(complaint(...long, ['replicas: 4', 'replicas: 1001'])).to.match(/^duration: decisions times/);
+    expect(complaint(...long, ['replicas: 4', 'replicas: 1001'])).to.match(
+      /^duration: the number of decisions times/,
+    );
     const unknown = (count: number) => Array.from({ length: count }, (_, index) => `u${index}: 1`).join('\n');
     const first = [0, 1, 2, 3, 4].map((index) => `u${index}: unknown field`).join('; ');
     expect(complaint(beside(unknown(5)))).to.equal(first);
@@ -275,7 +277,7 @@ describe('parseLoadCsv', () => {
     ['at,cpu\nsoon,1', 'line 2 does not start with a duration'],
     ['at,cpu\n0s,1,2', 'line 2 has too many cells'],
     ['at,cpu\n0s,1\n1s,many', 'line 3, cpu: "many" is not a quantity'],
-    ['at,cpu\n1m,1\n1m,2', 'point 2 is not later than the previous one'],
+    ['at,cpu\n1m,1\n1m,2', 'entry 2 is not later than the previous entry'],
     ['\n'.repeat(200_000), 'more than 100000 lines'],
   ];
   for (const [text, problem] of WRONG) {

@@ -118,16 +118,16 @@ describe('judgeWeek', () => {
     expect(why({ goals })).to.equal('to 4');
     expect(why({ goals: [...goals, ...goals.slice(0, 1)] })).to.equal('unknown: more than 32 metrics');
     expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal(
-      'unchanged: the load of the last week recommends 10',
+      'unchanged: the load of the last week requires 10',
     );
     expect(why({ goals: [{ metric: CPU, target: 10 }] })).to.equal(
-      'unchanged: the load of the last week recommends 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows raising it, is not set',
+      'unchanged: the load of the last week requires 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows to raise minReplicas, is not set',
     );
     expect(why({ settings: { lowest: 30, highest: undefined } })).to.equal(
-      'unchanged: the load of the last week recommends 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows raising it, is not set',
+      'unchanged: the load of the last week requires 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows to raise minReplicas, is not set',
     );
     expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal(
-      'unchanged: the load of the last week recommends 4',
+      'unchanged: the load of the last week requires 4',
     );
     expect(why({ goals: [undefined] })).to.match(/^unknown: /);
     expect(

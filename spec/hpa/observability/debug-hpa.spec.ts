@@ -75,7 +75,7 @@ describe('debugHpa', () => {
   it('describes one HPA', () => {
     const { decisions, explanation } = JSON.parse(asked('namespace=default&name=web').text);
     expect([decisions.length, explanation.atMs]).to.deep.equal([2, 30_000]);
-    const minimum = 'stays 2: the load of the last week recommends 2';
+    const minimum = 'stays 2: the load of the last week requires 2';
     const of = (search: string) => asked(`namespace=default&name=web${search}`, { minimum }).text;
     expect(JSON.parse(of('')).autoMinReplicas).to.equal(minimum);
     expect(of('&format=text')).to.equal(
@@ -84,7 +84,7 @@ decided at 1970-01-01T00:00:30Z
 2 replicas, bounds 2 to 100: scales to 3
 cpu: no average of : proposes 2
   ratio 1.5: outside the tolerance
-automatic minReplicas: stays 2: the load of the last week recommends 2
+automatic minReplicas: stays 2: the load of the last week requires 2
 
 last 2 decisions, latest first, in UTC:
 1970-01-01

@@ -96,7 +96,7 @@ describe('renderHpas with decisions', () => {
   reported.log.recordExternal('bank/other', other, DECIDED_AT_MS);
   const source = {
     decisions: reported.log,
-    autoMin: { find: () => 'stays 2: the load of the last week recommends 2' },
+    autoMin: { find: () => 'stays 2: the load of the last week requires 2' },
     nowMs: () => DECIDED_AT_MS + 30_000,
   };
   const page = (search: string, views: readonly string[] = ['hpas', 'metrics']) =>
@@ -185,7 +185,7 @@ decided at 2026-01-01T12:00:00Z
 cpu resource: no average of 10: proposes 2, the highest
   ratio 1.5: outside the tolerance
   scales up above 11, down below 9
-automatic minReplicas: stays 2: the load of the last week recommends 2
+automatic minReplicas: stays 2: the load of the last week requires 2
 
 last 1 decisions, latest first, in UTC:
 2026-01-01

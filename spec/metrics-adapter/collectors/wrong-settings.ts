@@ -124,7 +124,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
       ...COMMON,
       query: TEXT,
       'query-name': TEXT,
-      address: [...URLS, ['http://other', 'requires token and org']],
+      address: [...URLS, ['http://other', 'requires the settings "token" and "org"']],
       token: [
         ...['', 'a b', 'a\r\nb', '\u{e4}', 'a'.repeat(1025)].map(
           (token) => [token, 'must be one word of printable ASCII'] as const,

@@ -94,7 +94,7 @@ describe('metricsAdapterDoctor', () => {
     expect(diagnoses).to.include('metric-not-configured');
     expect(findings.find(({ subject }) => subject === 'hpa default/mailer External/depth')).to.include({
       status: 'failed',
-      seen: 'HPA default/worker already collects External/depth by another query. Rename one of the two: an autoscaler would add their values',
+      seen: 'HPA default/worker already collects External/depth by another query. Rename one of the two metrics, because an HPA would use the sum of both',
     });
     expect(findings.find(({ subject }) => subject === 'metrics')?.seen).to.equal(
       '1 metric of 1 HPA is collected',
@@ -116,10 +116,10 @@ describe('metricsAdapterDoctor', () => {
     );
     expect(notes.map(({ subject, seen }) => [subject, seen])).to.deep.equal([
       ['metrics', 'no configuration of a collected metric is valid'],
-      ['custom.metrics.k8s.io', 'no HPA uses it for collected metrics'],
+      ['custom.metrics.k8s.io', 'no HPA has a collected metric of this API'],
       [
         'external.metrics.k8s.io',
-        'not checked: HPAs use it, but all of their metrics have invalid configurations',
+        'not checked: the configurations of all metrics of this API that HPAs use are invalid',
       ],
     ]);
   });

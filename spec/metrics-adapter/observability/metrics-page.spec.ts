@@ -37,7 +37,7 @@ describe('renderMetrics', () => {
     expect(names('&namespace=other')).to.deep.equal(['other/web', 'other/api']);
     expect(names('&name=api')).to.deep.equal(['default/api', 'other/api']);
     expect(names('&filter=t/we')).to.deep.equal(['default/web', 'default/web']);
-    expect(shown('', {})).to.include('No HPA has a metric that is collected here.');
+    expect(shown('', {})).to.include('No HPA has a metric that the autoscaler collects.');
   });
 
   it('links to the HPA, where the page shows HPAs', () => {

@@ -76,16 +76,16 @@ describe('debugEndpoints', () => {
       });
       expect(await reasonOf(server, 'pending')).to.deep.equal({
         code: 'NotRunning',
-        message: 'it is on node "node-1" and its phase is Pending',
+        message: 'the pod is on node "node-1", and its phase is Pending',
         remedy: 'Run `kubectl describe pod` to find the cause. Pods that do not run have no metrics.',
       });
       expect(await reasonOf(server, 'on-failing')).to.have.property('code', 'NodeFailing');
       expect(await reasonOf(server, 'newcomer')).to.have.property('code', 'NotReportedYet');
       expect(await reasonOf(server, 'vanished')).to.deep.equal({
         code: 'NotReported',
-        message: 'it runs on node "node-4", whose kubelet responds but does not report it',
+        message: 'the pod runs on node "node-4", whose kubelet responds but does not report the pod',
         remedy:
-          'If its node cannot be scraped, fix that first. If its kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
+          'If the node of the pod cannot be scraped, fix this first. If the kubelet responds, restart the kubelet (`systemctl restart kubelet`).',
       });
       expect(await reasonOf(server, 'no-such-pod')).to.have.property('code', 'NoSuchPod');
     });

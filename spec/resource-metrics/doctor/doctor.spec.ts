@@ -27,7 +27,7 @@ describe('runDoctor', () => {
     const { isSound, checks, findings, diagnoses } = await examine(server, ['--node=nowhere']);
     expect(checks.filter((check) => check.findings.length === 0)).to.deep.equal([]);
     expect(findings).to.deep.include({
-      ...{ status: 'note', subject: 'nodes', seen: 'not checked: none passed the earlier checks' },
+      ...{ status: 'note', subject: 'nodes', seen: 'not checked: no object passed the earlier checks' },
     });
     expect(isSound).to.equal(false);
     expect(diagnoses).to.deep.equal(['node-unknown']);

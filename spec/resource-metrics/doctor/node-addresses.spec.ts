@@ -19,7 +19,8 @@ describe('nodeAddresses', () => {
     expect(new Set(diagnoses)).to.deep.equal(new Set(['node-without-address']));
     expect(findings.find(({ status }) => status === 'failed')).to.deep.include({
       seen: 'has only InternalIP, Hostname; preferred: ExternalIP',
-      remedy: 'Add one of its types to --kubelet-preferred-address-types: InternalIP,Hostname.',
+      remedy:
+        'Add one of the address types of the node to --kubelet-preferred-address-types: InternalIP,Hostname.',
     });
   });
 

@@ -186,7 +186,9 @@ describe('namespaceBudget', () => {
     expect(Math.floor(maxBytes / sizeBytes(large))).to.equal(23);
     const reduced = reduce(large);
     expect(sizeBytes(reduced)).to.be.below(1000);
-    expect(reduced.omitted).to.match(/^the objects of its kind in its namespace take more than 32 MiB$/);
+    expect(reduced.omitted).to.match(
+      /^the objects of this kind in the namespace together take more than 32 MiB$/,
+    );
   });
 });
 

@@ -273,7 +273,7 @@ describe('scaledObjectsDoctor, check by check', () => {
       expect(found[1]).to.deep.include({
         ...{ status: 'failed', diagnosis: 'scaledobjects-keda-runs', title: 'KEDA is running as well' },
         remedy:
-          'Stop one of the two: `kubectl -n default scale deployment b --replicas=0`, or run the autoscaler with --controllers=*,-scaledobjects. While KEDA runs, the autoscaler does not scale ScaledObjects and ScaledJobs.',
+          'Stop KEDA (`kubectl -n default scale deployment b --replicas=0`), or run the autoscaler with --controllers=*,-scaledobjects. While KEDA runs, the autoscaler does not scale ScaledObjects and ScaledJobs.',
       });
       for (const name of ['a', 'b']) await server.client.delete(`${PATHS.deployments}/${name}`);
       expect(await told(check())).to.deep.equal(['ok keda-operator: KEDA is scaled to zero']);

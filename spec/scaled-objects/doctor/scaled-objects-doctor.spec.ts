@@ -40,7 +40,7 @@ describe('scaledObjectsDoctor', () => {
     });
     const { findings, isSound } = await examineAutoscaler(server, FLAGS);
     expect(isSound, JSON.stringify(findings)).to.equal(true);
-    const seen = 's0-metric-api-value is 12, its target 5: it is active';
+    const seen = 's0-metric-api-value is 12, its target 5: the trigger is active';
     expect(findings).to.deep.include.members([
       { status: 'ok', subject: 'scaledobject default/web trigger 0 (metrics-api)', seen },
       {
@@ -107,7 +107,7 @@ describe('scaledObjectsDoctor', () => {
     expect(found).to.include({ title: 'A trigger cannot read a value from its source' });
     expect(found)
       .to.have.property('remedy')
-      .that.matches(/fix the query in `kubectl -n default edit scaledobject web`.*NetworkPolic/);
+      .that.matches(/fix the query with `kubectl -n default edit scaledobject web`.*NetworkPolic/);
   });
 
   it('notes settings of a trigger that mean nothing, though it works without them', async () => {

@@ -40,7 +40,7 @@ describe('renderScaledObjects', () => {
       next: { 'default/web': { what: 'scale to 0', atMs: NOW_MS + 90_400 } },
       other: { evidence: SIGN, on: ['ScaledObject left'] },
     });
-    const planned = 'its triggers are being prepared';
+    const planned = 'the triggers are being prepared';
     const types = 'prometheus, cron';
     expect(page).to.deep.equal([
       'State|Kind|Namespace|Name|Scales|Triggers|Last active|Next',
@@ -51,8 +51,8 @@ describe('renderScaledObjects', () => {
       `Healthy|ScaledObject|default|calm|Deployment calm|${types}|–|${planned}`,
       `Degraded|ScaledObject|default|back|Deployment back|${types}|–|${planned}`,
       'A trigger fails, and the fallback applies',
-      `Paused|ScaledObject|default|still|Deployment still|${types}|–|nothing: it is paused`,
-      `Not managed|ScaledObject|default|left|Deployment left|${types}|–|nothing: another operator manages it (&quot;keda&quot; writes the status)`,
+      `Paused|ScaledObject|default|still|Deployment still|${types}|–|nothing: the object is paused`,
+      `Not managed|ScaledObject|default|left|Deployment left|${types}|–|nothing: another operator manages the object (&quot;keda&quot; writes the status)`,
       `Healthy|ScaledJob|default|work|Jobs|cron|–|${planned}`,
     ]);
   });
@@ -87,7 +87,7 @@ describe('renderScaledObjects', () => {
     const annotations = { 'autoscaling.keda.sh/paused-replicas': 'many' };
     const page = rowsOf('', { objects: [scaledObject('still', { conditions: [UNREADY] }, annotations)] });
     expect(page.slice(1)).to.deep.equal([
-      'Failing|ScaledObject|default|still|Deployment still|prometheus, cron|–|nothing: it is paused',
+      'Failing|ScaledObject|default|still|Deployment still|prometheus, cron|–|nothing: the object is paused',
       'there is no &lt;web&gt;',
     ]);
   });
@@ -144,7 +144,7 @@ describe('renderScaledObjects', () => {
     expect(next({ triggers, next: step(NOW_MS + 7000), metrics: waits(1000) })).to.equal(
       'look again, in 7 s; next poll in 1 s',
     );
-    expect(next({})).to.equal('its triggers are being prepared');
+    expect(next({})).to.equal('the triggers are being prepared');
     const jobs = [scaledJob('work', { conditions: [READY] })];
     expect(next({ objects: [], jobs, isLeader: false })).to.equal('the leader polls its triggers');
     const known = { 'default/work': [preparedTrigger('a', { metric: { metricName: 's0' } })] };
@@ -233,7 +233,7 @@ describe('renderScaledObjects', () => {
       ...[
         'State|Pending',
         'Scales|Deployment web',
-        'Next|its triggers are being prepared',
+        'Next|the triggers are being prepared',
         'Last active|never',
       ],
       ...['Triggers 2', ...none, asked, 'ScaledJob', 'State|Pending', 'Scales|Jobs'],

@@ -231,7 +231,7 @@ describe('Admission', () => {
       expect(refused.status.message).to.equal(
         "roleArn of PodIdentity can't be set if KEDA isn't identityOwner",
       );
-      expect(refused.warnings).to.deep.equal(['It uses podIdentity aws, which is not supported']);
+      expect(refused.warnings).to.deep.equal(['The object uses podIdentity aws, which is not supported']);
     }
   });
 

@@ -70,7 +70,7 @@ export function clusterReader(options: ClusterReaderOptions): AuthenticationRead
       requestToken({ namespace, name }, { ...options, signal }),
     async file(given) {
       if (fileRoot === undefined)
-        throw new Error('filePath requires a root directory of files, and none is configured');
+        throw new Error('filePath requires the flag --filepath-auth-root-path, which is not set');
       if (path.isAbsolute(given) || given.split('/').includes('..'))
         throw new Error(`filePath "${given}" must be relative, without ..`);
       const text = await readFile(path.join(fileRoot, given), 'utf8');

@@ -151,7 +151,7 @@ describe('clusterReader', () => {
       expect(await errorOf(file(path))).to.equal(`filePath "${path}" must be relative, without ..`);
     expect(await errorOf(file('outside'))).to.include('expected string');
     expect(await errorOf(reader().file('a/login'))).to.equal(
-      'filePath requires a root directory of files, and none is configured',
+      'filePath requires the flag --filepath-auth-root-path, which is not set',
     );
   });
 });
