@@ -105,8 +105,9 @@ export class AutoMinReplicas {
     const { weights } = options;
     const judgement = judgeWeek({ week, goals, minReplicas, maxReplicas, settings, weights, today });
     cached.week = { ...week, judgedDay: today };
-    // Persisted first: a process killed in between reports too little rather than twice.
-    if (!(await this.#weeks.persist(cached))) {
+    // A change is persisted first: a process killed in between reports too little rather than twice. Other weeks are
+    // persisted with those of their namespace, as thousands of HPAs are evaluated after a start.
+    if (judgement.kind === 'change' && !(await this.#weeks.persist(cached))) {
       cached.week = { ...cached.week, judgedDay: week.judgedDay }; // it may have changed meanwhile
       return;
     }

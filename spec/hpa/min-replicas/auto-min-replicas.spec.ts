@@ -168,6 +168,24 @@ describe('AutoMinReplicas', () => {
     expect(month.events.at(-1)?.message).to.include('latest first: 25 25 25 25 25 25 25 ');
   });
 
+  it('persists weeks without a change for all HPAs of a namespace at once', async () => {
+    const writes: { readonly atMs: number; readonly key: string }[] = [];
+    let nowMs = startOfDayMs(20_000) + 2 * HOUR_MS; // all HPAs are due
+    const put = async (_: string, key: string) => void writes.push({ atMs: nowMs, key });
+    const controller = new Month().lead({ store: { get: async () => undefined, put } });
+    const names = ['api', 'shop', 'web'];
+    const startMs = nowMs;
+    while (nowMs < startMs + HOUR_MS / 4)
+      for (const name of names) {
+        nowMs += 5000;
+        const web = followedWeb({ minReplicas: 10 });
+        const hpa = { ...web, metadata: { ...web.metadata, name } };
+        await controller.observe(hpa, explainedAt(0.5, { minReplicas: 10 }), { nowMs, signal });
+      }
+    expect(writes.map(({ key }) => key).sort()).to.deep.equal(names.map((name) => `${name}_week`));
+    expect(new Set(writes.map(({ atMs }) => atMs))).to.have.property('size', 1);
+  });
+
   it('reports nothing while it cannot persist the evaluated day', async () => {
     const month = new Month();
     const failing = async () => {
