@@ -1,3 +1,4 @@
+import { memoize } from '#lib/cache/memoize.ts';
 import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
 import type { EventText } from '#lib/control/event-recorder.ts';
 import {
@@ -370,7 +371,7 @@ export function selectionProblem(
       `the selector of the scale has ${selector.length} characters, more than ${MAX_SELECTOR_LENGTH}`,
     );
   try {
-    parseLabelSelector(selector);
+    parseScaleSelector(selector);
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
     return problemOf(
@@ -390,6 +391,13 @@ export function selectionProblem(
 
 /** Bounds the comparison of a selector with one pod. A selector of a thousand terms has about 20,000 characters. */
 export const MAX_SELECTOR_LENGTH = 32 * 1024;
+
+/** Parses the selector of a scale, which is the same in each decision. @throws {SelectorError} */
+export const parseScaleSelector = memoize(parseLabelSelector, {
+  maxEntries: 16_384,
+  maxLength: 256,
+  isSmall: ({ requirements }) => requirements.length <= 8,
+});
 
 /** Bounds the message: each overlapping HPA gets it, in its status and in events. */
 const MAX_NAMED = 20;

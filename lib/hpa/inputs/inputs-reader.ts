@@ -2,13 +2,9 @@ import type { EventLoopShare, Steps } from '#lib/concurrency/event-loop.ts';
 import type { Scale } from '#lib/control/scale-client.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type IndexedPods, type Pod, SelectionError, selectablePods } from '#lib/kubernetes/objects/pod.ts';
-import {
-  type LabelSelector,
-  parseLabelSelector,
-  SelectorError,
-} from '#lib/kubernetes/selectors/label-selector.ts';
+import { type LabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { MAX_SELECTOR_LENGTH, needsMetrics } from '../decision/decide.ts';
+import { MAX_SELECTOR_LENGTH, needsMetrics, parseScaleSelector } from '../decision/decide.ts';
 import type { DecisionInput, HpaConfig } from '../decision/decision-input.ts';
 
 import { type MetricReaderOptions, type ReadingContext, readMetrics } from './metric-reader.ts';
@@ -127,7 +123,7 @@ const NOTHING: Pick<HpaInputs, 'pods' | 'overlapping' | 'readings' | 'tookMs'> =
 function selectorOf(text: string): LabelSelector | undefined {
   if (text === '' || text.length > MAX_SELECTOR_LENGTH) return undefined;
   try {
-    return parseLabelSelector(text);
+    return parseScaleSelector(text);
   } catch (error) {
     if (error instanceof SelectorError) return undefined;
     throw error;

@@ -116,7 +116,8 @@ export class SelectorRegistry {
   /** @param key `namespace/name` of the HPA */
   set(key: string, hpa: SelectingHpa): void {
     const indexed = this.#byKey.get(key);
-    if (indexed?.selector.toString() === hpa.selector.toString()) return;
+    if (indexed?.selector === hpa.selector || indexed?.selector.toString() === hpa.selector.toString())
+      return;
     this.delete(key);
     const { key: label, value } = equalityOf(hpa.selector) ?? ANY;
     this.#byKey.set(key, { ...hpa, label, value });
