@@ -101,7 +101,7 @@ export class TargetScales {
     if (!this.#watched.has(target.kind)) return undefined;
     const resource = await this.#options.mapper.find(target, signal);
     const watched = resource && this.#watch(resource);
-    if (!watched || !(await this.#isListed(watched, signal))) return undefined;
+    if (!watched || !(watched.informer.isSynced || (await this.#isListed(watched, signal)))) return undefined;
     const found = watched.informer.find(`${target.namespace}/${target.name}`);
     if (!found) return undefined; // may just have been created
     const isBehind = this.#newer.latest(keyOf(target), found) !== found;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { LruMap } from '#lib/cache/lru-map.ts';
 import { runForTenant } from '#lib/concurrency/tenant.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -27,11 +28,15 @@ interface Discovery {
   readonly versions: readonly DiscoveredVersion[];
   /** Discovered later, for servers without aggregated discovery. */
   readonly resources: Map<DiscoveredVersion, Promise<readonly ApiResource[]>>;
+  /** By version and kind, as objects refer to them. */
+  readonly found: LruMap<string, ApiResource>;
   readonly requestedAtMs: number;
 }
 
 const MIN_RENEWAL_MS = 10_000;
 const MAX_AGE_MS = 600_000;
+/** Tenants may refer to any version of a kind. */
+const MAX_FOUND = 1000;
 
 /** Successors of groups that Kubernetes has removed. */
 const MOVED_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -56,7 +61,7 @@ export class RestMapper {
   async findExact(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
     const { group, version } = parseApiVersion(reference.apiVersion);
     const isMeant = (one: DiscoveredVersion) => one.group === group && one.version === version;
-    return await this.#find(reference, (versions) => versions.filter(isMeant), signal);
+    return (await this.#find(reference, (versions) => versions.filter(isMeant), signal))?.resource;
   }
 
   /**
@@ -67,20 +72,25 @@ export class RestMapper {
    * @throws when discovery fails, and the result is not cached
    */
   async find(reference: KindReference, signal?: AbortSignal): Promise<ApiResource | undefined> {
+    const key = `${reference.apiVersion} ${reference.kind}`;
+    const cached = this.#fresh?.found.get(key);
+    if (cached) return cached;
     const { group, version } = parseApiVersion(reference.apiVersion);
     const groups = [group, ...(MOVED_GROUPS.get(group) ?? [])];
     const inOrder = (versions: readonly DiscoveredVersion[]) => [
       ...versions.filter((one) => one.group === group && one.version === version),
       ...groups.flatMap((name) => versions.filter((one) => one.group === name)),
     ];
-    return await this.#find(reference, inOrder, signal);
+    const found = await this.#find(reference, inOrder, signal);
+    found?.discovery.found.set(key, found.resource);
+    return found?.resource;
   }
 
   async #find(
     { apiVersion, kind }: KindReference,
     select: (versions: readonly DiscoveredVersion[]) => readonly DiscoveredVersion[],
     signal: AbortSignal | undefined,
-  ): Promise<ApiResource | undefined> {
+  ): Promise<{ readonly resource: ApiResource; readonly discovery: Discovery } | undefined> {
     let discovery = await this.#current(signal);
     for (;;) {
       const selected = select(discovery.versions);
@@ -88,7 +98,7 @@ export class RestMapper {
         const resource = (await this.#resourcesOf(discovery, version, signal)).find(
           (one) => one.kind === kind,
         );
-        if (resource) return resource;
+        if (resource) return { resource, discovery };
       }
       const renewed = await this.#renewed(discovery, signal);
       if (renewed === discovery) {
@@ -120,11 +130,18 @@ export class RestMapper {
     return await (signal ? raceAbort(requesting, signal) : requesting);
   }
 
-  /** The cached discovery, renewed when it is too old; if that fails, the cached one. */
-  async #current(signal: AbortSignal | undefined): Promise<Discovery> {
+  /** The cached discovery, unless it is too old. */
+  get #fresh(): Discovery | undefined {
     const { clock, maxAgeMs = MAX_AGE_MS } = this.#options;
     const cached = this.#discovery;
-    if (cached && clock.monotonicMs() - cached.requestedAtMs < maxAgeMs) return cached;
+    return cached && clock.monotonicMs() - cached.requestedAtMs < maxAgeMs ? cached : undefined;
+  }
+
+  /** The cached discovery, renewed when it is too old; if that fails, the cached one. */
+  async #current(signal: AbortSignal | undefined): Promise<Discovery> {
+    if (this.#fresh) return this.#fresh;
+    const { clock } = this.#options;
+    const cached = this.#discovery;
     try {
       return await this.#request(signal);
     } catch (error) {
@@ -153,7 +170,8 @@ export class RestMapper {
     const { api, clock } = this.#options;
     const requestedAtMs = clock.monotonicMs();
     const versions = await discoverVersions(api);
-    this.#discovery = { versions, resources: new Map(), requestedAtMs };
+    const found = new LruMap<string, ApiResource>({ max: MAX_FOUND });
+    this.#discovery = { versions, resources: new Map(), found, requestedAtMs };
     return this.#discovery;
   }
 }

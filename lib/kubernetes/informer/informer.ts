@@ -116,7 +116,7 @@ export class Informer<T> {
    * @throws where there is no such index
    */
   findBy(index: string, indexKey: string): T[] {
-    return [...this.#store.find(index, indexKey)];
+    return this.#store.find(index, indexKey);
   }
 
   /** Adds an index, also of the objects that are cached already. */

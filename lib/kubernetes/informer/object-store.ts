@@ -60,13 +60,15 @@ export class ObjectStore<T> {
    *
    * @throws where there is no such index
    */
-  *find(index: string, indexKey: string): Generator<T, void, void> {
+  find(index: string, indexKey: string): T[] {
     const found = this.#indexes.get(index);
     if (!found) throw new Error(`Cannot look up "${indexKey}": index ${index} not found`);
+    const values: T[] = [];
     for (const key of found.keys(indexKey)) {
       const value = this.get(key);
-      if (value !== undefined) yield value;
+      if (value !== undefined) values.push(value);
     }
+    return values;
   }
 
   /** All objects, as if they were just added. */
