@@ -112,7 +112,8 @@ export class EventLoopShare {
   }
 
   /**
-   * Runs work for a tenant in pieces of a few milliseconds, each scheduled as by {@link schedule}.
+   * Runs work in pieces of a few milliseconds, each at the turn of a tenant. The steps send no requests, so they do not
+   * run as work of {@link currentTenant}.
    *
    * @throws errors of the work; the signal's reason if it aborts first
    */
@@ -134,9 +135,10 @@ export class EventLoopShare {
       } catch (error) {
         return reject(error);
       }
-      this.schedule(tenant, runPiece);
+      this.#add(tenant, piece);
     };
-    this.schedule(tenant, runPiece);
+    const piece: Piece = { start: runPiece, isSynchronous: true };
+    this.#add(tenant, piece);
     return await promise;
   }
 

@@ -115,7 +115,10 @@ export async function runController(controller: Controller, options: RunControll
   const leave = controller.watches.map((watched) =>
     watched.onChange(({ key }) => queue.add(key), { replay: true }),
   );
-  const working = Array.from({ length: workers }, () => work(controller, { queue, failures, options }));
+  const slice = { startMs: clock.monotonicMs() };
+  const working = Array.from({ length: workers }, () =>
+    work(controller, { queue, failures, options, slice }),
+  );
   await raceAbort(new Promise<never>(() => {}), signal).catch(() => {});
   for (const end of leave) end();
   await queue.shutDown();
@@ -126,20 +129,22 @@ interface WorkOptions {
   readonly queue: WorkQueue;
   readonly failures: KeyFailures;
   readonly options: RunControllerOptions;
+  /** When one of the workers last let other work of the process run. */
+  readonly slice: { startMs: number };
 }
 
 /** After as long, a worker lets other work of the process run. */
 const SLICE_MS = 2;
 
 /** Thousands of reconciles that send no request, as after an election, would otherwise run in one turn of the event loop. */
-async function work(controller: Controller, { queue, failures, options }: WorkOptions): Promise<void> {
+async function work(controller: Controller, context: WorkOptions): Promise<void> {
+  const { queue, options, slice } = context;
   const { clock } = options;
-  let sliceMs = clock.monotonicMs();
   for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-    await reconcileKey(controller, key, { queue, failures, options });
-    if (clock.monotonicMs() - sliceMs < SLICE_MS) continue;
+    await reconcileKey(controller, key, context);
+    if (clock.monotonicMs() - slice.startMs < SLICE_MS) continue;
     await nextTurn();
-    sliceMs = clock.monotonicMs();
+    slice.startMs = clock.monotonicMs();
   }
 }
 

@@ -46,6 +46,16 @@ export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const leave = () => signal.removeEventListener('abort', abort);
+    promise.then(
+      (value) => {
+        leave();
+        resolve(value);
+      },
+      (error: unknown) => {
+        leave();
+        reject(error);
+      },
+    );
   });
 }
