@@ -27,14 +27,17 @@ export function requestsOfPods(pods: readonly ScaledPod[], part: RequestedPart):
 
 function requestOf(pod: ScaledPod, { resource, container, podLevelResources }: RequestedPart): bigint {
   if (container === undefined && podLevelResources && hasPodRequests(pod)) return podRequest(pod, resource);
-  const running = [...pod.containers, ...pod.initContainers.filter(({ isSidecar }) => isSidecar)];
+  const { containers, initContainers } = pod;
   if (container !== undefined) {
-    const named = running.find(({ name }) => name === container);
+    const named =
+      containers.find(({ name }) => name === container) ??
+      initContainers.find(({ name, isSidecar }) => isSidecar && name === container);
     if (!named) throw new MetricFailure(`container ${container} not found in Pod ${pod.name}`);
     return containerRequest(pod, named, resource);
   }
   let sum = 0n;
-  for (const one of running) sum += containerRequest(pod, one, resource);
+  for (const one of containers) sum += containerRequest(pod, one, resource);
+  for (const one of initContainers) if (one.isSidecar) sum += containerRequest(pod, one, resource);
   return toInt64(sum);
 }
 

@@ -152,5 +152,6 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
   if (!isRecord(value)) return false;
-  return Object.values(value).every((text) => typeof text === 'string');
+  for (const key in value) if (typeof value[key] !== 'string') return false;
+  return true;
 }

@@ -81,6 +81,7 @@ export class SharedReads<Value> {
     const shared = this.#reads.get(key);
     if (shared && (!shared.isSettled || nowMs - shared.queriedAtMs < maxAgeMs)) {
       shared.maxAgeMs = Math.max(shared.maxAgeMs, maxAgeMs);
+      if (shared.isSettled) return await shared.value;
       return await raceAbort(shared.value, signal);
     }
     if (shared) this.#drop(key, shared);

@@ -37,11 +37,10 @@ export function findStateWindows(spec: HpaSpec, config: HpaConfig): StateWindows
 
 /** Reduces a state to what later decisions depend on. */
 export function reduceState(memory: ScalingState, windows: StateWindows, nowMs: number): PersistedState {
-  const byAge = [...memory.recommendations].sort((one, other) => one.atMs - other.atMs);
-  const latest = byAge.pop();
+  const byAge = memory.recommendations.toSorted((one, other) => one.atMs - other.atMs);
   return {
-    recommendations: latest ? extremes([...byAge, latest], windows, nowMs).slice(0, -1) : [],
-    latest,
+    recommendations: extremes(byAge, windows, nowMs).slice(0, -1),
+    latest: byAge.at(-1),
     scaleUpEvents: within(memory.scaleUpEvents, windows.eventsMs, nowMs),
     scaleDownEvents: within(memory.scaleDownEvents, windows.eventsMs, nowMs),
   };
