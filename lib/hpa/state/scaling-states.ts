@@ -129,8 +129,10 @@ export class ScalingStates {
     { currentReplicas, windows, intent, nowMs }: PersistOptions,
   ): Promise<void> {
     const cached = this.#states.get(`${hpa.namespace}/${hpa.name}`);
+    const isUnwritten = !cached?.record && !cached?.isUnread && !intent;
+    if (isUnwritten && isUnchanged(memory, currentReplicas)) return; // as of most HPAs
     const persisted = reduceState(memory, windows, nowMs);
-    if (!cached?.record && !cached?.isUnread && !intent && isInitial(persisted, currentReplicas)) return;
+    if (isUnwritten && isInitial(persisted, currentReplicas)) return;
     if (cached?.record && !isOutdated(withIntent(cached.record), persisted, windows, nowMs)) return;
     const record = { ...withoutIntent(persisted, intent), uid: hpa.uid, intent };
     await this.#options.store.put(hpa.namespace, hpa.name, formatRecord(record));
@@ -209,6 +211,19 @@ function withTimes(memory: ScalingState, timeOf: (atMs: number) => number): Scal
     scaleUpEvents: moved(memory.scaleUpEvents),
     scaleDownEvents: moved(memory.scaleDownEvents),
   };
+}
+
+/** Whether the current replicas were recommended, and nothing else. */
+function isUnchanged(
+  { recommendations, scaleUpEvents, scaleDownEvents }: ScalingState,
+  currentReplicas: number | undefined,
+): boolean {
+  return (
+    recommendations.every(({ replicas }) => replicas === currentReplicas) &&
+    recommendations.length > 0 &&
+    scaleUpEvents.length === 0 &&
+    scaleDownEvents.length === 0
+  );
 }
 
 /** Whether a state equals the one of a new HPA: the current replicas were recommended. */
