@@ -58,7 +58,7 @@ export class DelayedKeys {
   }
 
   #startTimer(): void {
-    const [first] = this.#heap;
+    const first = this.#heap[0];
     if (this.#timer && this.#timer.atMs === first?.readyAtMs) return;
     this.#timer?.running[Symbol.dispose]();
     this.#timer = undefined;
@@ -74,7 +74,9 @@ export class DelayedKeys {
   }
 
   #release(untilMs: number): void {
-    for (let [first] = this.#heap; first && first.readyAtMs <= untilMs; [first] = this.#heap) {
+    for (;;) {
+      const first = this.#heap[0];
+      if (!first || first.readyAtMs > untilMs) return;
       this.#pop();
       if (this.#readyAtMs.get(first.key) !== first.readyAtMs) continue; // stale
       this.#readyAtMs.delete(first.key);
@@ -109,7 +111,8 @@ export class DelayedKeys {
     if (!last || heap.length === 0) return;
     let index = 0;
     for (;;) {
-      const [left, right] = [heap[2 * index + 1], heap[2 * index + 2]];
+      const left = heap[2 * index + 1];
+      const right = heap[2 * index + 2];
       const isRight = right !== undefined && left !== undefined && right.readyAtMs < left.readyAtMs;
       const child = isRight ? right : left;
       if (!child || child.readyAtMs >= last.readyAtMs) break;

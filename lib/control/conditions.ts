@@ -59,33 +59,47 @@ export function setCondition(
   nowMs?: number,
 ): readonly AnyCondition[] {
   const before = conditions.find(({ type }) => type === observed.type);
+  if (before && isUnchanged(before, observed, nowMs)) return conditions;
   const after = conditionAfter(before, observed, nowMs);
-  if (!before) return [...conditions, after];
-  const isSame =
-    before.status === after.status &&
-    before.reason === after.reason &&
-    before.message === after.message &&
-    before.observedGeneration === after.observedGeneration &&
-    before.lastTransitionTime === after.lastTransitionTime;
-  return isSame ? conditions : conditions.map((one) => (one === before ? after : one));
+  return before ? conditions.map((one) => (one === before ? after : one)) : [...conditions, after];
+}
+
+function isUnchanged(
+  before: AnyCondition,
+  observed: Observed<AnyCondition>,
+  nowMs: number | undefined,
+): boolean {
+  return (
+    before.status === observed.status &&
+    before.reason === observed.reason &&
+    before.message === messageOf(observed) &&
+    before.observedGeneration === observed.observedGeneration &&
+    (before.lastTransitionTime !== undefined || nowMs === undefined)
+  );
 }
 
 function conditionAfter(
   before: AnyCondition | undefined,
-  { type, status, reason, message, observedGeneration }: Observed<AnyCondition>,
+  observed: Observed<AnyCondition>,
   nowMs: number | undefined,
 ): AnyCondition {
+  const { type, status, reason, observedGeneration } = observed;
   const transitionTime = before?.status === status ? before.lastTransitionTime : undefined;
+  const message = messageOf(observed);
   const lastTransitionTime = transitionTime ?? (nowMs === undefined ? undefined : formatTimestamp(nowMs));
-  const text = message === '' ? reason : message;
   return {
     type,
     status,
     ...(lastTransitionTime !== undefined && { lastTransitionTime }),
     ...(reason !== undefined && { reason }),
-    ...(text !== undefined && { message: cut(text) }),
+    ...(message !== undefined && { message }),
     ...(observedGeneration !== undefined && { observedGeneration }),
   };
+}
+
+function messageOf({ reason, message }: Observed<AnyCondition>): string | undefined {
+  const text = message === '' ? reason : message;
+  return text === undefined ? undefined : cut(text);
 }
 
 /** The list without the condition of a type; the same array where there is none. */

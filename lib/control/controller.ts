@@ -161,9 +161,14 @@ async function reconcileKey(
   const expired = () => new Error(`not reconciled within ${formatDuration(deadlineMs)}`);
   using deadline = startDeadline(clock, deadlineMs, { signal, expired });
   let isOver = false;
-  const running = call(controller, key, deadline.signal).finally(() => {
-    isOver = true;
-  });
+  const reconcile = async () => {
+    try {
+      return await controller.reconcile(key, deadline.signal);
+    } finally {
+      isOver = true;
+    }
+  };
+  const running = reconcile();
   try {
     const { requeueAfterMs } = await raceAbort(running, deadline.signal);
     queue.forget(key);
@@ -180,11 +185,6 @@ async function reconcileKey(
     void running.catch(() => {}).finally(() => queue.done(key));
     queue.leave(key); // the worker continues without it
   }
-}
-
-/** Converts a synchronous error into a rejection. */
-async function call(controller: Controller, key: string, signal: AbortSignal) {
-  return await controller.reconcile(key, signal);
 }
 
 interface KeyFailuresOptions {
