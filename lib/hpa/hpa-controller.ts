@@ -142,14 +142,15 @@ async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise
   const ref = { namespace, name, uid };
   const evaluate = async (isFresh: boolean, earlier?: HpaInputs) => {
     const read = await inputsReader.read(hpa, { maxAgeMs, signal, isFresh, earlier });
-    const { target, isCached, tookMs, ...inputs } = read;
+    const { target, scale, pods, selectionError, overlapping, readings } = read;
     const nowMs = clock.nowMs();
     const memory = await states.get(ref, {
       currentReplicas: target?.specReplicas,
       decidedAtMs: nowMs - schedule.periodMs,
       otherDecidedAtMs: writtenByOtherAtMs(hpa),
     });
-    const steps = decideInSteps({ hpa, ...inputs, memory, config, nowMs });
+    const inputs = { hpa, scale, pods, selectionError, overlapping, readings, memory, config, nowMs };
+    const steps = decideInSteps(inputs);
     return { read, nowMs, decision: await share.runSteps(steps, { tenant: namespace, signal }) };
   };
   let evaluation = await evaluate(await states.dependsOnScale(ref, clock.nowMs()));

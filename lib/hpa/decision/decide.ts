@@ -19,7 +19,6 @@ import {
 import { evaluateMetricsInSteps, type MetricsOutcome } from './evaluate-metrics.ts';
 import { type ConditionChange, type ConditionRemoval, NO_SCALED_TO_ZERO } from './hpa-conditions.ts';
 import { tolerancesOf } from './replica-calculator.ts';
-import type { ScalingState } from './scaling-state.ts';
 
 /**
  * Decides the replicas of an HPA's target as the controller of Kubernetes 1.36 does.
@@ -33,10 +32,10 @@ export function decide(input: DecisionInput): Decision {
 
 /** {@link decide} in steps: with thousands of metrics and pods it takes minutes. */
 export function* decideInSteps(input: DecisionInput): Steps<Decision> {
-  const { hpa, scale, config, nowMs } = input;
+  const { hpa, scale, config } = input;
   if (!isScale(scale)) return withoutScale(input, scale);
   const step = boundsStep(hpa, scale, config);
-  const seen = { ...input, memory: withFirstRecommendation(input.memory, scale.specReplicas, nowMs) };
+  const seen = withFirstRecommendation(input, scale.specReplicas);
   if (step !== undefined) return byBounds(seen, scale, step);
   return yield* decideByMetrics(seen, scale, SCALE_WAS_READ);
 }
@@ -131,9 +130,10 @@ function explained(
 }
 
 /** The first recommendation of a new HPA is its current replicas. */
-function withFirstRecommendation(memory: ScalingState, replicas: number, nowMs: number): ScalingState {
-  if (memory.recommendations.length > 0) return memory;
-  return { ...memory, recommendations: [{ replicas, atMs: nowMs }] };
+function withFirstRecommendation(input: DecisionInput, replicas: number): DecisionInput {
+  const { memory, nowMs } = input;
+  if (memory.recommendations.length > 0) return input;
+  return { ...input, memory: { ...memory, recommendations: [{ replicas, atMs: nowMs }] } };
 }
 
 /** Decides by metrics for a target within its bounds. */
@@ -142,21 +142,22 @@ function* decideByMetrics(
   scale: Scale,
   scaleWasRead: ConditionChange,
 ): Steps<Decision> {
-  const { hpa, pods, readings, config, nowMs } = input;
+  const { hpa, pods, overlapping, selectionError, readings, config, nowMs } = input;
   const { namespace, name } = hpa.metadata;
-  const { specReplicas } = scale;
+  const { specReplicas, statusReplicas } = scale;
   if (hpa.omitted !== undefined)
     return withProblem(input, scale, {
       step: 'omitted-spec',
       problem: problemOf('SpecTooLarge', hpa.omitted),
       scaleWasRead,
     });
-  const problem = selectionProblem(scale.selector, { own: `${namespace}/${name}`, ...input });
+  const own = `${namespace}/${name}`;
+  const problem = selectionProblem(scale.selector, { own, overlapping, selectionError });
   if (problem) return withProblem(input, scale, { step: 'unclear-pods', problem, scaleWasRead });
 
   const { metrics = [], behavior } = hpa.spec;
   const tolerances = tolerancesOf(behavior, config);
-  const context = { ...scale, pods, namespace, tolerances, config, nowMs };
+  const context = { specReplicas, statusReplicas, pods, namespace, tolerances, config, nowMs };
   const outcome = yield* evaluateMetricsInSteps(metrics, readings, context);
   const { proposal } = outcome;
   if (!proposal) return withMissingMetrics(input, scale, { outcome, scaleWasRead });

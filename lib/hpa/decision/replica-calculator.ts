@@ -343,7 +343,7 @@ export function utilizationMeasure(requests: ReadonlyMap<string, bigint>, target
     measure(values) {
       let used = 0n;
       let requested = 0n;
-      let pods = 0n;
+      let pods = 0;
       for (const [pod, value] of values) {
         const request = requests.get(pod);
         if (request === undefined) continue;
@@ -354,7 +354,7 @@ export function utilizationMeasure(requests: ReadonlyMap<string, bigint>, target
       [used, requested] = [toInt64(used), toInt64(requested)];
       if (requested === 0n) throw new MetricFailure('no metrics returned matched known pods');
       const utilization = toInt32(toInt64(used * 100n) / requested);
-      return { ratio: utilization / target, average: used / pods, utilization };
+      return { ratio: utilization / target, average: used / BigInt(pods), utilization };
     },
 
     /** Like an average; when scaling down the larger of its request and its target usage. */

@@ -75,7 +75,7 @@ async function readUsage(
 ): Promise<MetricReading> {
   try {
     const list = await usage.read(namespace, { maxAgeMs, signal });
-    const podUsage = selected?.get(list) ?? list.select(selector, new Set(pods.map(({ name }) => name)));
+    const podUsage = selected?.get(list) ?? list.select(selector, pods);
     selected?.set(list, podUsage);
     return { podUsage };
   } catch (error) {

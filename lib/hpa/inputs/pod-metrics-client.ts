@@ -58,14 +58,15 @@ export class UsageList {
   /**
    * The samples that a selector selects.
    *
-   * @param podNames names of the selected pods, for samples without labels
+   * @param pods the selected pods, for samples without labels
    */
-  select(selector: LabelSelector, podNames: ReadonlySet<string>): readonly LabelledUsage[] {
+  select(selector: LabelSelector, pods: readonly { readonly name: string }[]): readonly LabelledUsage[] {
     const equality = equalityOf(selector);
-    const candidates = equality
-      ? [...this.#with(equality.key, equality.value), ...this.#withoutLabels]
-      : this.#all;
-    return candidates.filter(({ pod, labels }) => (labels ? selector.matches(labels) : podNames.has(pod)));
+    const candidates = equality ? this.#with(equality.key, equality.value) : this.#all;
+    const labelled = candidates.filter(({ labels }) => labels && selector.matches(labels));
+    if (this.#withoutLabels.length === 0) return labelled;
+    const names = new Set(pods.map(({ name }) => name));
+    return [...labelled, ...this.#withoutLabels.filter(({ pod }) => names.has(pod))];
   }
 
   #with(key: string, value: string): readonly LabelledUsage[] {

@@ -73,7 +73,12 @@ describe('UsageList', () => {
       sample('d'),
     ];
     const names = (selector: string, pods: readonly string[] = []) =>
-      new UsageList(all).select(parseLabelSelector(selector), new Set(pods)).map(({ pod }) => pod);
+      new UsageList(all)
+        .select(
+          parseLabelSelector(selector),
+          pods.map((name) => ({ name })),
+        )
+        .map(({ pod }) => pod);
     expect(names('app=web')).to.deep.equal(['a', 'b']);
     expect(names('app=web,tier in (x)')).to.deep.equal(['a']);
     expect(names('app in (web,db),tier')).to.deep.equal(['a', 'c']);
