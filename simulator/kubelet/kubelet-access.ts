@@ -25,26 +25,17 @@ export async function checkAccess(
   const caller = await gate.authenticate(credentials);
   if (!caller) return textResponse(401, 'Unauthorized');
   const verb = VERBS[request.method] ?? '';
-  const subresources = subresourcesOf(request.path);
-  for (const subresource of subresources) {
-    const access = { verb, group: '', resource: 'nodes', subresource, name: request.nodeName };
-    if (await gate.isAllowed(caller, access)) return undefined;
-  }
+  const subresource = subresourceOf(request.path);
+  const access = { verb, group: '', resource: 'nodes', subresource, name: request.nodeName };
+  if (await gate.isAllowed(caller, access)) return undefined;
   return textResponse(
     403,
-    `Forbidden (user=${caller.username}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}])\n`,
+    `Forbidden (user=${caller.username}, verb=${verb}, resource=nodes, subresource(s)=[${subresource}])\n`,
   );
 }
 
-/**
- * The subresources of a path, of which one permission suffices: since 1.33 some paths have their own beside
- * `nodes/proxy`.
- */
-function subresourcesOf(path: string): readonly string[] {
+function subresourceOf(path: string): string {
   const isUnder = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
-  if (isUnder('/stats')) return ['stats'];
-  if (isUnder('/metrics')) return ['metrics'];
-  if (path === '/healthz') return ['healthz', 'proxy'];
-  if (path === '/pods') return ['pods', 'proxy'];
-  return ['proxy'];
+  if (isUnder('/stats')) return 'stats';
+  return isUnder('/metrics') ? 'metrics' : 'proxy';
 }

@@ -15,36 +15,29 @@ interface KubeletRequest {
 export interface KubeletSources {
   readonly machine: NodeMachine;
   readonly requests: RequestCounts;
-  /** The Pod objects of this node in the API server. */
-  pods(): Iterable<unknown>;
 }
 
 /** Responds as a healthy kubelet does, which ignores the method. */
 export function routedResponse(
   request: KubeletRequest,
-  { machine, requests, pods }: KubeletSources,
+  { machine, requests }: KubeletSources,
 ): KubeletResponse {
   switch (request.path) {
-    case '/healthz':
-      return withHeaders(textResponse(200, 'ok'), { 'X-Content-Type-Options': 'nosniff' });
     case '/stats/summary': {
+      // Not compressed, even for clients that accept it.
       const onlyCpuAndMemory = isTrue(request.query.get('only_cpu_and_memory'));
-      return json(formatSummary(machine, { onlyCpuAndMemory }));
+      const body = Buffer.from(formatSummary(machine, { onlyCpuAndMemory }));
+      return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
     }
-    case '/pods':
-      return json(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [...pods()] }));
     case '/metrics':
       return exposition(requests.exposition(), machine, request.acceptsGzip);
     case '/metrics/resource':
       return exposition(formatExposition(machine), machine, request.acceptsGzip);
-    default:
-      return withHeaders(textResponse(404, '404 page not found\n'), { 'X-Content-Type-Options': 'nosniff' });
+    default: {
+      const reply = textResponse(404, '404 page not found\n');
+      return { ...reply, headers: { ...reply.headers, 'X-Content-Type-Options': 'nosniff' } };
+    }
   }
-}
-
-/** The summary is not compressed, even for clients that accept it. */
-function json(text: string): KubeletResponse {
-  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: Buffer.from(text) };
 }
 
 function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): KubeletResponse {
@@ -55,10 +48,6 @@ function exposition(text: string, machine: NodeMachine, acceptsGzip: boolean): K
   if (!acceptsGzip) return { status: 200, headers, body: Buffer.from(text) };
   const body = gzipSync(text);
   return { status: 200, headers: { 'Content-Encoding': 'gzip', ...headers }, body };
-}
-
-function withHeaders(reply: KubeletResponse, headers: Readonly<Record<string, string>>): KubeletResponse {
-  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 /** Whether Go's `strconv.ParseBool` returns true. */

@@ -8,8 +8,10 @@ import type { Fault } from './faults.ts';
 import { checkAccess, type KubeletGate } from './kubelet-access.ts';
 import { type KubeletResponse, type KubeletServer, sendResponse } from './kubelet-http.ts';
 import { type KubeletSources, RequestCounts, routedResponse } from './kubelet-routes.ts';
+import type { NodeMachine } from './node-machine.ts';
 
-interface KubeletOptions extends Omit<KubeletSources, 'requests'> {
+interface KubeletOptions {
+  readonly machine: NodeMachine;
   readonly clock: Clock;
   readonly gate: KubeletGate;
   readonly server: KubeletServer;
@@ -39,8 +41,7 @@ export class Kubelet {
   constructor(nodeName: string, options: KubeletOptions) {
     this.nodeName = nodeName;
     this.#options = options;
-    const { machine, pods } = options;
-    this.#sources = { machine, pods, requests: this.#requests };
+    this.#sources = { machine: options.machine, requests: this.#requests };
   }
 
   /** The address at which it listens, or would listen if it were not down. */

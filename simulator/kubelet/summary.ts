@@ -10,7 +10,7 @@ import {
 import type { RunningContainer } from './running-container.ts';
 import { latestHousekeeping, sampleContainer, sampleCounter } from './usage-sample.ts';
 
-export interface SummaryOptions {
+interface SummaryOptions {
   /** `?only_cpu_and_memory=true`: omits disks and network, and has memory in more detail. */
   readonly onlyCpuAndMemory: boolean;
 }

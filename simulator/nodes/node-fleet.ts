@@ -9,7 +9,6 @@ import { NodeClock } from '../kubelet/node-clock.ts';
 import { NodeMachine } from '../kubelet/node-machine.ts';
 import { steadyLoad } from '../kubelet/running-container.ts';
 import { type CertificateKind, kubeletCertificate } from '../kubelet/serving-certificate.ts';
-import { fieldAt } from '../objects/kubernetes-object.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { seededBetween } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
@@ -146,7 +145,7 @@ export class NodeFleet {
   }
 
   #kubelet({ name, address: planned }: NodePlan, machine: NodeMachine): Kubelet {
-    const { clock, gate, pki, store } = this.#options;
+    const { clock, gate, pki } = this.#options;
     return new Kubelet(name, {
       machine,
       clock,
@@ -157,7 +156,6 @@ export class NodeFleet {
         const { certificateKind: kind = 'valid', address = planned } = this.#nodes.get(name) ?? {};
         return kubeletCertificate(kind, { name, address }, { pki, keys: this.#keys });
       },
-      pods: () => store.list('pods').items.filter((pod) => fieldAt(pod, 'spec', 'nodeName') === name),
     });
   }
 
