@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isIPv4 } from 'node:net';
 
 /** The subject of a certificate; Kubernetes reads the common name as the user and organizations as groups. */
 export interface Subject {
@@ -14,7 +14,7 @@ export interface CertificateRequest {
   readonly validity: { readonly notBefore: Date; readonly notAfter: Date };
   /** The extended key usages; a CA certificate has none. */
   readonly usages?: readonly ('serverAuth' | 'clientAuth')[];
-  /** DNS names and IP addresses of the server. */
+  /** DNS names and IPv4 addresses of the server. */
   readonly names?: readonly string[];
   readonly isCa?: boolean;
 }
@@ -102,8 +102,9 @@ function extension(id: Buffer, ...parts: readonly Uint8Array[]): Buffer {
 }
 
 function generalName(name: string): Buffer {
-  const octets = ipOctets(name);
-  return octets ? der(0x87, octets) : der(0x82, Buffer.from(name, 'latin1'));
+  return isIPv4(name)
+    ? der(0x87, Buffer.from(name.split('.').map(Number)))
+    : der(0x82, Buffer.from(name, 'latin1'));
 }
 
 function keyIdentifier(publicKey: KeyObject): Buffer {
@@ -186,25 +187,4 @@ function base128(part: number): readonly number[] {
   for (let left = Math.floor(part / 128); left > 0; left = Math.floor(left / 128))
     octets.unshift((left & 0x7f) | 0x80);
   return octets;
-}
-
-/** The bytes of an IP address; `undefined` for other texts. */
-export function ipOctets(text: string): Buffer | undefined {
-  switch (isIP(text)) {
-    case 4:
-      return Buffer.from(text.split('.').map(Number));
-    case 6:
-      return ipv6Octets(text);
-    default:
-      return undefined;
-  }
-}
-
-function ipv6Octets(text: string): Buffer {
-  // A URL normalizes an IPv4 address at the end to hexadecimal.
-  const [before = '', after] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
-  const head = before.split(':').filter(Boolean);
-  const tail = (after ?? '').split(':').filter(Boolean);
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
-  return Buffer.from([...head, ...zeros, ...tail].map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
