@@ -178,7 +178,7 @@ interface AcceptClause {
 }
 
 /** The clauses of an Accept header, the most preferred first. */
-export function clausesOf(accept: string): readonly AcceptClause[] {
+function clausesOf(accept: string): readonly AcceptClause[] {
   return accept
     .split(',')
     .map((clause) => {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Clock } from '#lib/time/clock.ts';
 import { fieldAt, type KubernetesObject } from '../objects/kubernetes-object.ts';
@@ -61,19 +60,17 @@ export function numberAt(object: KubernetesObject, ...path: readonly string[]): 
 
 type Step =
   | { readonly field: string }
-  | { readonly index: number }
   | { readonly isAll: true }
-  | { readonly where: readonly string[]; readonly equals: unknown };
+  | { readonly where: string; readonly equals: string };
 
-// A field, a field in brackets, an index, all, or a filter `[?(@.type=="Ready")]`; the alternatives do not overlap.
-const STEP =
-  /\.([\w$-]+(?:\\\.[\w$-]+)*)|\['([^']*)'\]|\["([^"]*)"\]|\[(\d+)\]|(\.\*|\[\*\])|\[\?\(@((?:\.[\w-]+)+)\s*==\s*("[^"]*"|'[^']*'|true|false|\d+)\)\]/y;
+// A field, all items, or those of a filter `[?(@.type=="Ready")]`; the alternatives do not overlap.
+const STEP = /\.([\w$-]+)|(\[\*\])|\[\?\(@\.([\w-]+)=="([^"]*)"\)\]/y;
 
 /**
- * Parses the subset of JSONPath that printer columns use: `.spec.jobs[0].name`,
+ * Parses the subset of JSONPath that printer columns here use: `.spec.env[*].name`,
  * `.status.conditions[?(@.type=="Ready")].status`.
  *
- * @throws Error for an invalid path
+ * @throws Error for any other path
  */
 export function parseJsonPath(path: string): (object: unknown) => readonly unknown[] {
   const steps: Step[] = [];
@@ -82,29 +79,17 @@ export function parseJsonPath(path: string): (object: unknown) => readonly unkno
     const at = STEP.lastIndex;
     const match = STEP.exec(path);
     if (!match) throw new Error(`Cannot read JSON path "${path}" from character ${at} on`);
-    steps.push(stepOf(match));
+    const [, field, all, where = '', equals = ''] = match;
+    steps.push(field !== undefined ? { field } : all ? { isAll: true } : { where, equals });
   }
   return (object) =>
     steps.reduce<readonly unknown[]>((found, step) => found.flatMap((one) => applyStep(one, step)), [object]);
 }
 
-function stepOf([, field, single, double, index, all, where, value = '']: RegExpExecArray): Step {
-  const name = field?.replaceAll('\\.', '.') ?? single ?? double;
-  if (name !== undefined) return { field: name };
-  if (index !== undefined) return { index: Number(index) };
-  if (all !== undefined) return { isAll: true };
-  return { where: (where ?? '').split('.').slice(1), equals: JSON.parse(value.replaceAll("'", '"')) };
-}
-
 function applyStep(value: unknown, step: Step): readonly unknown[] {
   if ('field' in step) return isRecord(value) && Object.hasOwn(value, step.field) ? [value[step.field]] : [];
-  const items = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
-  if ('index' in step) return step.index in items ? [items[step.index]] : [];
-  if ('isAll' in step) return items;
-  return items.filter((item) => {
-    const found = step.where.reduce<unknown>((one, field) => (isRecord(one) ? one[field] : undefined), item);
-    return isDeepStrictEqual(found, step.equals);
-  });
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  return 'isAll' in step ? items : items.filter((item) => isRecord(item) && item[step.where] === step.equals);
 }
 
 /** The cells of one row. */
