@@ -128,15 +128,15 @@ describe('main.ts', () => {
   }
 
   /** Returns the sources in a chunk and in those that it imports statically. */
-  function loadedWith(path: string, seen = new Set<string>()): string[] {
-    if (seen.has(path)) return [];
-    seen.add(path);
+  function loadedWith(path: string, observed = new Set<string>()): string[] {
+    if (observed.has(path)) return [];
+    observed.add(path);
     const output = outputs[path];
     if (!output) throw new Error(`Cannot find ${path}`);
     const next = output.imports.filter(({ kind }) => kind === 'import-statement').map((one) => one.path);
     return [
       ...Object.keys(output.inputs),
-      ...next.filter((one) => one in outputs).flatMap((one) => loadedWith(one, seen)),
+      ...next.filter((one) => one in outputs).flatMap((one) => loadedWith(one, observed)),
     ];
   }
 });

@@ -62,17 +62,17 @@ describe('the metrics server, whole', () => {
       onProgress: () => {},
     });
     benchmark.catch(() => {}); // awaited below
-    const patience = `--kubelet-request-timeout=${KUBELET_REQUEST_TIMEOUT_MS}ms`;
+    const timeout = `--kubelet-request-timeout=${KUBELET_REQUEST_TIMEOUT_MS}ms`;
     [healthy, faulty] = await Promise.all([
       install(HEALTHY, ['--extra-resources=swap']),
-      install(FAULTY, [patience]),
+      install(FAULTY, [timeout]),
     ]);
     // On a slow machine the second scrape follows the first too closely; metrics then require the third scrape, a
     // minute later.
-    const patient = { timeoutMs: 100_000 };
+    const slow = { timeoutMs: 100_000 };
     await Promise.all([
-      untilServed(healthy, { nodes: 3, pods: 15 }, patient),
-      untilServed(faulty, HEALTHY_AMONG_FAULTY, patient),
+      untilServed(healthy, { nodes: 3, pods: 15 }, slow),
+      untilServed(faulty, HEALTHY_AMONG_FAULTY, slow),
     ]);
   });
 
@@ -224,10 +224,10 @@ describe('the metrics server, whole', () => {
       const { startToReadyMs, scraping, requests, firstRequests, peakResidentBytes, loads } = await benchmark;
       expect(startToReadyMs).to.be.above(11_000);
       expect(scraping.residentBytes).to.be.within(30e6, peakResidentBytes);
-      const asked = requests.map(
+      const requested = requests.map(
         ({ format, gzip, protocol }) => `${format}${gzip ? ', gzip' : ''}, ${protocol}`,
       );
-      expect(asked).to.deep.equal([
+      expect(requested).to.deep.equal([
         'protobuf, HTTP/1.1',
         'protobuf, HTTP/2',
         'protobuf, gzip, HTTP/1.1',

@@ -11,7 +11,7 @@ const MAX_GAP_MS = 300_000;
 export interface ResponseTimes {
   readonly lastMs: number;
   /** When the kubelet read the counters of its last response. */
-  readonly lookedAtMs: number;
+  readonly checkedAtMs: number;
   readonly previousMs: number | undefined;
   /** Number of scrapes that failed since. */
   readonly lostScrapes: number;
@@ -49,11 +49,11 @@ export function absenceOfPod(
 ): Absence | undefined {
   const general = absenceOfNode(node, times);
   if (general === 'unreachable' || !times) return general;
-  const { lookedAtMs } = times;
-  const told = running.containers.filter((each) => each.isRunning(lookedAtMs));
-  if (running.startedAtMs >= lookedAtMs || told.length === 0) return 'untold';
+  const { checkedAtMs } = times;
+  const reported = running.containers.filter((each) => each.isRunning(checkedAtMs));
+  if (running.startedAtMs >= checkedAtMs || reported.length === 0) return 'untold';
   const samplingMs = node.runtime === 'cadvisor' ? MAX_SAMPLING_MS : 0;
-  const youngestMs = Math.min(...told.map((each) => lookedAtMs - each.startedAtMs(lookedAtMs)));
+  const youngestMs = Math.min(...reported.map((each) => checkedAtMs - each.startedAtMs(checkedAtMs)));
   if (youngestMs < YOUNGEST_MS + STAMP_MS + samplingMs) return 'young';
   const { previousMs = times.lastMs } = times;
   if (youngestMs - (times.lastMs - previousMs) < Math.max(samplingMs, FIRST_CPU_MS)) return 'unused';

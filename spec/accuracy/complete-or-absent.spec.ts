@@ -5,25 +5,25 @@ import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node
 import { at } from '#spec/support/points.ts';
 
 /** A container in a kubelet's response, possibly incomplete. */
-interface ToldContainer {
+interface ReportedContainer {
   readonly name: string;
   readonly startSeconds: number;
   readonly hasCpu: boolean;
   readonly hasMemory: boolean;
 }
 
-const told: fc.Arbitrary<ToldContainer> = fc.record({
+const reported: fc.Arbitrary<ReportedContainer> = fc.record({
   name: fc.constantFrom('a', 'b', 'c', 'd'),
   startSeconds: fc.integer({ min: -100, max: 60 }),
   hasCpu: fc.boolean(),
   hasMemory: fc.boolean(),
 });
-const responses = fc.array(fc.uniqueArray(told, { selector: ({ name }) => name }), {
+const responses = fc.array(fc.uniqueArray(reported, { selector: ({ name }) => name }), {
   minLength: 1,
   maxLength: 5,
 });
 
-function summaryAt(seconds: number, containers: readonly ToldContainer[]): string {
+function summaryAt(seconds: number, containers: readonly ReportedContainer[]): string {
   const time = new Date(at(seconds)).toISOString();
   const parts = containers.map(({ name, startSeconds, hasCpu, hasMemory }) => ({
     name,

@@ -162,7 +162,7 @@ export class DayOfEvents {
     const { name, uid, containers } = life.running;
     if (cluster.livePods.get(name)?.uid !== uid || this.#moving.has(name)) return;
     this.#moving.add(name);
-    const startAnew = () => {
+    const restart = () => {
       this.#moving.delete(name);
       const machine = cluster.machines.get(target.name);
       if (!machine || machine.reach === 'refusing') return this.#end(life); // there is no node for it
@@ -176,7 +176,7 @@ export class DayOfEvents {
     } else {
       this.#end(life);
     }
-    this.#later(this.dice.between(2000, 30_000), startAnew);
+    this.#later(this.dice.between(2000, 30_000), restart);
   }
 
   partition(durationMs: number): void {
@@ -211,10 +211,10 @@ export class DayOfEvents {
     this.#addNode();
   }
 
-  stepClock(leastMs: number, mostMs: number): void {
+  stepClock(minMs: number, maxMs: number): void {
     const node = this.#someNode();
     if (!node) return;
-    const byMs = leastMs * (mostMs / leastMs) ** this.dice.fraction();
+    const byMs = minMs * (maxMs / minMs) ** this.dice.fraction();
     node.clock.skewMs += this.dice.fraction() < 0.5 ? byMs : -byMs;
   }
 

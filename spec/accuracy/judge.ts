@@ -35,7 +35,7 @@ const START_FINENESS_MS = 0.001;
 const toleranceOf = (nanocores: number) => 10 + nanocores / 1e6;
 
 /** Times within a timestamp's resolution at which memory is compared: memory changes only a few times in a second. */
-const LOOKS = [0, 1, ...Array.from({ length: 99 }, (_, index) => (index + 1) / 100)];
+const CHECKS = [0, 1, ...Array.from({ length: 99 }, (_, index) => (index + 1) / 100)];
 
 /**
  * Compares a value with the actual usage over the window that it states, by its kubelet's clock.
@@ -51,17 +51,17 @@ export function judge(value: MeasuredUsage, course: TrueCourse): Judgement | und
   const fromMs = toMs - value.windowMs;
   const rate = (used: number) => used / (value.windowMs / 1000);
   const [began, ended] = [course.coreNanoseconds(fromMs), course.coreNanoseconds(toMs)];
-  const least = rate(ended - course.coreNanoseconds(fromMs + finenessMs));
-  const most = rate(
+  const min = rate(ended - course.coreNanoseconds(fromMs + finenessMs));
+  const max = rate(
     course.coreNanoseconds(toMs + finenessMs) - course.coreNanoseconds(fromMs - START_FINENESS_MS),
   );
   const truth = rate(ended - began);
   const { cpuNanocores, memoryBytes } = value;
-  const tolerance = toleranceOf(most);
+  const tolerance = toleranceOf(max);
   return {
     relativeError: Math.abs(cpuNanocores - truth) / Math.max(truth, MILLICORE_NANOCORES),
-    isWithinStamps: cpuNanocores >= least - tolerance && cpuNanocores <= most + tolerance,
-    isTrueMemory: LOOKS.some((share) => course.memoryBytes(toMs + share * finenessMs) === memoryBytes),
+    isWithinStamps: cpuNanocores >= min - tolerance && cpuNanocores <= max + tolerance,
+    isTrueMemory: CHECKS.some((share) => course.memoryBytes(toMs + share * finenessMs) === memoryBytes),
     steppedMs: steppedBetween(clock, { fromMs, setting: traced.setting }),
     momentMs: toMs,
   };

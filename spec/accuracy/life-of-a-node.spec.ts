@@ -87,11 +87,11 @@ describe('the life of a node', () => {
     const { clock, cluster, pipeline } = setup({ options: { requestTimeoutMs: 54_000 } });
     cluster.node('a').latencyMs = 53_000;
     await clock.advance(5 * CYCLE_MS);
-    expect(cluster.node('a').mostInFlight).to.equal(1);
+    expect(cluster.node('a').maxInFlight).to.equal(1);
     expect(pipeline.pod('web')?.windowMs).to.equal(CYCLE_MS);
     cluster.node('a').latencyMs = 200_000;
     await clock.advance(8 * CYCLE_MS);
-    expect(cluster.node('a').mostInFlight).to.equal(1);
+    expect(cluster.node('a').maxInFlight).to.equal(1);
     expect(pipeline.pod('web')).to.equal(undefined);
     expect(pipeline.pod('other')).not.to.equal(undefined);
   });

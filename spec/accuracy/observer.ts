@@ -80,20 +80,20 @@ export class Observer {
     }
     this.#times.set(nodeName, {
       lastMs: this.#nowMs,
-      lookedAtMs: this.#nowMs - durationMs / 2,
+      checkedAtMs: this.#nowMs - durationMs / 2,
       previousMs: times?.lastMs,
       lostScrapes: 0,
     });
   }
 
-  look(pipeline: Pipeline): void {
+  check(pipeline: Pipeline): void {
     for (const name of this.#cluster.liveNodes.keys()) {
       const node = this.#cluster.node(name);
       const usage = pipeline.node(name);
       this.#notePresence('node', usage ? 'served' : absenceOfNode(node, this.#times.get(name)), name);
       if (!usage) continue;
       this.#expectFresh(node);
-      this.#lookAtNode(usage, node);
+      this.#observeNode(usage, node);
     }
     for (const [name, { uid }] of this.#cluster.livePods) {
       const life = this.#cluster.lives.get(uid);
@@ -103,7 +103,7 @@ export class Observer {
       this.#notePresence('pod', usage ? 'served' : absenceOfPod(life, times), name);
       if (!usage) continue;
       this.#expectFresh(life.node);
-      for (const container of usage.containers) this.#lookAtContainer(container, life);
+      for (const container of usage.containers) this.#observeContainer(container, life);
     }
   }
 
@@ -126,7 +126,7 @@ export class Observer {
     return this.#cluster.clock.monotonicMs();
   }
 
-  #lookAtNode(usage: MeasuredUsage, node: SocketlessNode): void {
+  #observeNode(usage: MeasuredUsage, node: SocketlessNode): void {
     if (this.#isJudged(usage)) return;
     const machine = node.machineAt(node.clock.trace(usage.timestampMs, 1000)?.momentMs ?? 0);
     const judgement = judge(usage, {
@@ -141,7 +141,7 @@ export class Observer {
     if (!isOwnRate) this.#expectTrue(usage, judgement, node.name);
   }
 
-  #lookAtContainer(usage: MeasuredUsage, life: PodLife): void {
+  #observeContainer(usage: MeasuredUsage, life: PodLife): void {
     if (this.#isJudged(usage)) return;
     const judgement = judgeContainer(usage, life);
     if (!isTrue(judgement) && this.#isOfPredecessor(usage, life)) {

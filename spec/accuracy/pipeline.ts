@@ -77,7 +77,7 @@ export class Pipeline implements AsyncDisposable {
       },
       onCycle: () => {
         const isLive = (name: string) => liveNodes.has(name);
-        for (const keeper of [this.sink, endpoints]) keeper.retain(isLive);
+        for (const owner of [this.sink, endpoints]) owner.retain(isLive);
       },
     });
     this.#stopped = manager.run(this.#running.signal);

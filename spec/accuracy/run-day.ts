@@ -23,7 +23,7 @@ export interface DayResult extends Observations {
 
 const HOUR_MS = 3_600_000;
 /** By the first observation of a cycle, all have responded or failed; the second is right before the next cycle. */
-const LOOKS_AT_MS = [30_000, 59_900];
+const OBSERVED_AT_MS = [30_000, 59_900];
 
 /** Simulates a day and compares all served values with the actual usage, twice per cycle. */
 export async function runDay(size: DaySize): Promise<DayResult> {
@@ -37,20 +37,20 @@ export async function runDay(size: DaySize): Promise<DayResult> {
     random: () => jitter.fraction(),
     onScraped: (outcome) => observer.noteScrape(outcome),
   });
-  for (const lookMs of looks(size.hours * HOUR_MS)) {
-    for (let nextMs = day.nextMs; nextMs <= lookMs; nextMs = day.nextMs) {
+  for (const observedAtMs of checks(size.hours * HOUR_MS)) {
+    for (let nextMs = day.nextMs; nextMs <= observedAtMs; nextMs = day.nextMs) {
       await clock.advance(nextMs - clock.monotonicMs());
       day.proceed();
     }
-    await clock.advance(lookMs - clock.monotonicMs());
-    observer.look(pipeline);
+    await clock.advance(observedAtMs - clock.monotonicMs());
+    observer.check(pipeline);
   }
   return { size, events: day.counts, ...observer.result() };
 }
 
 /** Cycles begin at 0, at 12 s, and at every resolution after that. */
-function* looks(untilMs: number): Generator<number> {
+function* checks(untilMs: number): Generator<number> {
   for (let cycleMs = 12_000; cycleMs < untilMs; cycleMs += DEFAULTS.resolutionMs) {
-    for (const afterMs of LOOKS_AT_MS) yield cycleMs + afterMs;
+    for (const afterMs of OBSERVED_AT_MS) yield cycleMs + afterMs;
   }
 }

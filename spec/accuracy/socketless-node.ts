@@ -25,11 +25,11 @@ export class SocketlessNode {
   reach: 'reachable' | 'lost' | 'refusing' = 'reachable';
   /** Whether its kubelet repeats its last response, as one does that no longer samples. */
   isStuck = false;
-  readonly #lastSaid = new Map<string, string>();
+  readonly #lastResponses = new Map<string, string>();
   /** Response time; the kubelet reads the counters after half of it. */
   latencyMs = 0;
   /** Maximum number of concurrent requests so far. */
-  mostInFlight = 0;
+  maxInFlight = 0;
   #inFlight = 0;
 
   constructor(
@@ -86,7 +86,7 @@ export class SocketlessNode {
     { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
   ): Promise<string> {
     if (this.reach === 'refusing') throw new Error('connection refused');
-    this.mostInFlight = Math.max(this.mostInFlight, ++this.#inFlight);
+    this.maxInFlight = Math.max(this.maxInFlight, ++this.#inFlight);
     try {
       return await this.#response(path, { signal, timeoutMs });
     } finally {
@@ -109,8 +109,8 @@ export class SocketlessNode {
   }
 
   #textOf(path: string): string {
-    const text = (this.isStuck && this.#lastSaid.get(path)) || this.#sample(path);
-    this.#lastSaid.set(path, text);
+    const text = (this.isStuck && this.#lastResponses.get(path)) || this.#sample(path);
+    this.#lastResponses.set(path, text);
     return text;
   }
 

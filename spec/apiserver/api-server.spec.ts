@@ -15,8 +15,8 @@ describe('startApiServer', () => {
   it('responds over HTTP/1.1 and HTTP/2 on one port', async () => {
     await using server = await startTestApiServer();
     const { port } = server.address;
-    for (const ask of [requestHttp1, requestHttp2]) {
-      const response = await ask({ port, path: '/version' });
+    for (const request of [requestHttp1, requestHttp2]) {
+      const response = await request({ port, path: '/version' });
       expect(response.status).to.equal(200);
       expect(jsonOf(response)).to.deep.equal(TEST_VERSION);
     }
@@ -121,10 +121,10 @@ describe('startApiServer', () => {
   });
 
   it('closes idle connections at once when it is disposed, and lets requests in progress finish', async () => {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const mayRespond = Promise.withResolvers<void>();
     const slow = groupOf('lab.example', async () => {
-      asked.resolve();
+      requested.resolve();
       await mayRespond.promise;
       return [];
     });
@@ -132,10 +132,10 @@ describe('startApiServer', () => {
     const { port } = server.address;
     using idle = disposable(new Agent({ keepAlive: true }));
     await requestHttp1({ port, path: '/livez', agent: idle.agent });
-    const responses = [requestHttp1, requestHttp2].map((ask) =>
-      ask({ port, path: '/apis/lab.example/v1/things' }),
+    const responses = [requestHttp1, requestHttp2].map((request) =>
+      request({ port, path: '/apis/lab.example/v1/things' }),
     );
-    await asked.promise;
+    await requested.promise;
     const disposed = server[Symbol.asyncDispose]();
     mayRespond.resolve();
     expect((await Promise.all(responses)).map(({ status }) => status)).to.deep.equal([200, 200]);
@@ -178,9 +178,9 @@ describe('startApiServer', () => {
   });
 
   it('cuts off requests in progress after the drain timeout', async () => {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const slow = groupOf('lab.example', () => {
-      asked.resolve();
+      requested.resolve();
       return new Promise(() => {});
     });
     const server = await startTestApiServer({ groups: [slow], drainMs: 1 });
@@ -189,41 +189,41 @@ describe('startApiServer', () => {
       () => 'responded',
       (error: Error) => error.message,
     );
-    await asked.promise;
+    await requested.promise;
     await server[Symbol.asyncDispose]();
     expect(await failure).to.equal('socket hang up');
   });
 
-  for (const [protocol, ask] of [
+  for (const [protocol, request] of [
     ['HTTP/1.1', requestHttp1],
     ['HTTP/2', requestHttp2],
   ] as const) {
     it(`is disposed only after handlers of requests over ${protocol} have observed the end`, async () => {
-      const asked = Promise.withResolvers<AbortSignal>();
+      const requested = Promise.withResolvers<AbortSignal>();
       const endpoints = new Map<string, Endpoint>([
         [
           '/slow',
           ({ state }) => {
-            asked.resolve(state.deadline.signal);
+            requested.resolve(state.deadline.signal);
             return new Promise(() => {});
           },
         ],
       ]);
       const server = await startTestApiServer({ endpoints, drainMs: 1 });
-      ask({ port: server.address.port, path: '/slow' }).catch(() => {}); // the server aborts it
-      const signal = await asked.promise;
+      request({ port: server.address.port, path: '/slow' }).catch(() => {}); // the server aborts it
+      const signal = await requested.promise;
       await server[Symbol.asyncDispose]();
       expect(signal.aborted).to.equal(true);
     });
   }
 
   it('ends the work of a request after its response, however slowly the client reads it', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
+    const requested = Promise.withResolvers<AbortSignal>();
     const endpoints = new Map<string, Endpoint>([
       [
         '/long',
         (context) => {
-          asked.resolve(context.state.deadline.signal);
+          requested.resolve(context.state.deadline.signal);
           context.body = Buffer.alloc(64 * 1024 * 1024);
         },
       ],
@@ -232,7 +232,7 @@ describe('startApiServer', () => {
     const socket = connect({ port: server.address.port, host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
     socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'); // without reading the response
-    const signal = await asked.promise;
+    const signal = await requested.promise;
     await eventually(() => signal.aborted);
     socket.destroy();
   });

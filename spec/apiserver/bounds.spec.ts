@@ -24,13 +24,13 @@ const TIMEOUTS: ConnectionTimeouts = { idleMs: 60_000, headersMs: 500, requestMs
 
 describe('a client that exceeds a limit', () => {
   it('gets 429 when there are too many concurrent requests, but a probe is served', async () => {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const mayRespond = Promise.withResolvers<void>();
     const endpoints = new Map([
       [
         '/slow',
         async () => {
-          asked.resolve();
+          requested.resolve();
           await mayRespond.promise;
         },
       ],
@@ -38,7 +38,7 @@ describe('a client that exceeds a limit', () => {
     await using server = await setUp({ endpoints, inFlightLimits: { reading: 1, mutating: 1 } });
     const { port } = server;
     const slow = requestHttp1({ port, path: '/slow' });
-    await asked.promise;
+    await requested.promise;
     expect(await server.metric('apiserver_current_inflight_requests{request_kind="readOnly"}')).to.equal(1);
     const refused = await requestHttp1({ port, path: '/version' });
     expect(refused.status).to.equal(429);
@@ -223,8 +223,8 @@ describe('a client that exceeds a limit', () => {
     expect(takenBytes).to.be.below(4 * MAX_BODY_BYTES);
   });
 
-  for (const ask of [unreadHttp1, unreadHttp2]) {
-    it(`is cut off when it does not read its response, with ${ask.name}`, async () => {
+  for (const query of [unreadHttp1, unreadHttp2]) {
+    it(`is cut off when it does not read its response, with ${query.name}`, async () => {
       const clock = new ManualClock();
       const endpoints = new Map<string, Endpoint>([
         [
@@ -236,7 +236,7 @@ describe('a client that exceeds a limit', () => {
       ]);
       await using server = await setUp({ clock, endpoints });
       const inFlight = () => server.metric('apiserver_current_inflight_requests{request_kind="readOnly"}');
-      const readRest = await ask(server.port, '/long');
+      const readRest = await query(server.port, '/long');
       await eventually(() => clock.sleeperCount > 0);
       expect(await inFlight()).to.equal(1);
       await clock.advance(60_000);
@@ -275,10 +275,10 @@ describe('a client that exceeds a limit', () => {
     const streams: ClientHttp2Stream[] = [];
     for (let connection = 0; connection < 21; connection++) {
       const session = sessions.use(connectWithoutWindow(server.port));
-      const asked = Array.from({ length: 100 }, () => session.request({ ':path': '/livez' }));
-      for (const stream of asked) stream.on('error', () => {}); // the server aborts some
-      await Promise.all(asked.map((stream) => once(stream, 'response')));
-      streams.push(...asked);
+      const requested = Array.from({ length: 100 }, () => session.request({ ':path': '/livez' }));
+      for (const stream of requested) stream.on('error', () => {}); // the server aborts some
+      await Promise.all(requested.map((stream) => once(stream, 'response')));
+      streams.push(...requested);
     }
     const areClosed = (from: number, to: number) => streams.slice(from, to).map(({ closed }) => closed);
     await eventually(() => areClosed(0, 100).every(Boolean));

@@ -7,27 +7,27 @@ import type { ApiContext, RequestState } from '#lib/apiserver/http/api-context.t
 
 describe('debugEndpoint', () => {
   it('returns the report as indented JSON without control characters', () => {
-    const context = asked('?name=a%1B');
+    const context = requested('?name=a%1B');
     expect(String(context.body)).to.equal('{\n  "name": "a\\u001b"\n}\n');
     expect(context.res.getHeader('Content-Type')).to.equal('application/json');
-    expect(String(asked('', 'HEAD').body)).to.equal('{\n  "name": null\n}\n');
+    expect(String(requested('', 'HEAD').body)).to.equal('{\n  "name": null\n}\n');
   });
 
   it('writes what JSON leaves as it is, and a terminal would obey, in another way', () => {
-    expect(String(asked('?name=%C2%9B2J').body)).not.to.include('\u009b');
+    expect(String(requested('?name=%C2%9B2J').body)).not.to.include('\u009b');
   });
 
   it('refuses other methods, and parameters that mean nothing to it', () => {
-    expect(() => asked('', 'POST'))
+    expect(() => requested('', 'POST'))
       .to.throw()
       .with.property('code', 405);
-    expect(() => asked('?nmae=a'))
+    expect(() => requested('?nmae=a'))
       .to.throw('unknown query parameter "nmae": supported: name')
       .with.property('code', 400);
   });
 });
 
-function asked(search: string, method = 'GET'): ApiContext {
+function requested(search: string, method = 'GET'): ApiContext {
   const request = Object.assign(new IncomingMessage(new Socket()), { method });
   const context = new Koa<RequestState>().createContext(
     request,

@@ -21,18 +21,18 @@ describe('healthEndpoints', () => {
     reason = undefined;
   });
   after(() => server[Symbol.asyncDispose]());
-  const ask = async (path: string) => {
+  const request = async (path: string) => {
     const { status, headers, body } = await requestHttp1({ port: server.address.port, path });
     return { status, type: headers['content-type'], text: body.toString() };
   };
 
   it('responds with ok, and with all checks on request', async () => {
-    expect(await ask('/readyz')).to.deep.equal({
+    expect(await request('/readyz')).to.deep.equal({
       status: 200,
       type: 'text/plain; charset=utf-8',
       text: 'ok',
     });
-    expect((await ask('/readyz?verbose')).text).to.equal(
+    expect((await request('/readyz?verbose')).text).to.equal(
       '[+]ping ok\n[+]log ok\n[+]poststarthook/max-in-flight-filter ok\n' +
         '[+]poststarthook/storage-object-count-tracker-hook ok\n[+]own ok\n[+]shutdown ok\nreadyz check passed\n',
     );
@@ -40,7 +40,7 @@ describe('healthEndpoints', () => {
 
   it('fails with its check, and reports the reason in the log and at the path of that check', async () => {
     reason = 'nothing to serve';
-    const { status, text } = await ask('/readyz');
+    const { status, text } = await request('/readyz');
     expect(status).to.equal(500);
     expect(text)
       .to.include('[-]own failed: reason withheld\n')
@@ -51,18 +51,18 @@ describe('healthEndpoints', () => {
       fields: { endpoint: 'readyz', failures: 'own: nothing to serve' },
       verbosity: 2,
     });
-    expect(await ask('/readyz/own')).to.deep.equal({
+    expect(await request('/readyz/own')).to.deep.equal({
       status: 500,
       type: 'text/plain; charset=utf-8',
       text: 'internal server error: nothing to serve\n',
     });
-    expect((await ask('/livez')).status).to.equal(200);
-    expect((await ask('/healthz')).status).to.equal(200);
+    expect((await request('/livez')).status).to.equal(200);
+    expect((await request('/healthz')).status).to.equal(200);
   });
 
   it('passes without the check that is excluded, and warns of those that there are not', async () => {
     reason = 'nothing to serve';
-    const { status, text } = await ask('/readyz?verbose&exclude=own&exclude=nope&exclude=none');
+    const { status, text } = await request('/readyz?verbose&exclude=own&exclude=nope&exclude=none');
     expect(status).to.equal(200);
     expect(text).to.include('[+]own excluded: ok\n');
     expect(text).to.include('warn: some health checks cannot be excluded: no matches for "none","nope"\n');
@@ -76,7 +76,7 @@ describe('healthEndpoints', () => {
         '/readyz/alive',
         '/livez/own',
         '/healthz/poststarthook/max-in-flight-filter',
-      ].map(async (path) => (await ask(path)).status),
+      ].map(async (path) => (await request(path)).status),
     );
     expect(statuses).to.deep.equal([200, 200, 404, 404, 200]);
   });

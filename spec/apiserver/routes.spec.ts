@@ -57,7 +57,7 @@ describe('routes', () => {
   beforeEach(() => {
     reached = undefined;
   });
-  const ask = (path: string, method = 'GET') => requestHttp1({ port: server.address.port, path, method });
+  const request = (path: string, method = 'GET') => requestHttp1({ port: server.address.port, path, method });
 
   const led: readonly [string, string | undefined][] = [
     ['things', 'list things of all'],
@@ -90,9 +90,9 @@ describe('routes', () => {
   ];
   for (const [path, target] of led) {
     it(`lead ${path} to ${target ?? 'nothing'}`, async () => {
-      await ask(`${ROOT}/${path}`);
+      await request(`${ROOT}/${path}`);
       reached = undefined;
-      const { status, body } = await ask(`${ROOT}/${path}`); // as it did before
+      const { status, body } = await request(`${ROOT}/${path}`); // as it did before
       expect(reached).to.equal(target);
       if (target?.startsWith('list')) expect(status).to.equal(200);
       else expect(status).to.equal(404);
@@ -102,28 +102,28 @@ describe('routes', () => {
   }
 
   it('let a version that leads paths itself do so, with the segments as they are', async () => {
-    await ask('/apis/lab.example/v2/namespaces/n/pods/%2A/a%2Fb');
+    await request('/apis/lab.example/v2/namespaces/n/pods/%2A/a%2Fb');
     expect(reached).to.equal('route namespaces n pods * a b');
   });
 
   it('respond for the group where it has nothing, and with the paths that there are elsewhere', async () => {
     for (const path of ['/apis/lab.example/v3', '/apis/lab.example/v3/things', '/version/x'])
-      expect(jsonOf(await ask(path))).to.include({ kind: 'Status', code: 404 });
+      expect(jsonOf(await request(path))).to.include({ kind: 'Status', code: 404 });
     for (const path of ['/apis/none', '/apis/none/v1', '/APIS', '/apis/lab.examples', '/page/', '/page/a'])
-      expect(jsonOf(await ask(path)))
+      expect(jsonOf(await request(path)))
         .to.have.property('paths')
         .that.includes.members(['/apis/lab.example/v1', '/page']);
-    expect((await ask('/')).status).to.equal(200);
-    expect((await ask('/none')).status).to.equal(404);
+    expect((await request('/')).status).to.equal(200);
+    expect((await request('/none')).status).to.equal(404);
   });
 
   it('list what there is to debug at /debug/', async () => {
     for (const path of ['/debug/', '/debug']) {
-      const response = await ask(path);
+      const response = await request(path);
       expect(response.status).to.equal(200);
       expect(jsonOf(response)).to.deep.equal({ paths: ['/debug/a', '/debug/b'] });
     }
-    expect((await ask('/debug/none')).status).to.equal(404);
+    expect((await request('/debug/none')).status).to.equal(404);
     await using empty = await startTestApiServer();
     expect((await requestHttp1({ port: empty.address.port, path: '/debug/' })).status).to.equal(404);
   });
@@ -131,9 +131,9 @@ describe('routes', () => {
   it('refuse every other method before they look at anything else, in groups alone', async () => {
     for (const method of ['POST', 'HEAD', 'OPTIONS', 'PROPFIND']) {
       for (const path of ['/apis', '/version', '/apis/lab.example', ROOT, `${ROOT}/things`])
-        expect((await ask(path, method)).status, `${method} ${path}`).to.equal(405);
+        expect((await request(path, method)).status, `${method} ${path}`).to.equal(405);
     }
-    expect((await ask(`${ROOT}/none`, 'POST')).status).to.equal(404);
+    expect((await request(`${ROOT}/none`, 'POST')).status).to.equal(404);
     for (const path of [`${ROOT}/things`, '/page']) {
       const invented = { port: server.address.port, path, method: 'INVENT' };
       expect((await requestHttp2(invented)).status, path).to.equal(405);
@@ -142,6 +142,6 @@ describe('routes', () => {
 
   it('lead all below a path that ends with a slash to one endpoint', async () => {
     for (const path of ['/page', '/pages/', '/pages/a', '/pages/a/b/', '/pages//%41'])
-      expect((await ask(path, 'POST')).headers['x-reached']).to.equal(decodeURIComponent(path));
+      expect((await request(path, 'POST')).headers['x-reached']).to.equal(decodeURIComponent(path));
   });
 });

@@ -40,13 +40,13 @@ describe('a second group beside metrics.k8s.io', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  const ask = (path: string, accept = 'application/json'): Promise<ApiResponse> =>
+  const request = (path: string, accept = 'application/json'): Promise<ApiResponse> =>
     requestHttp1({ port: server.address.port, path, headers: { accept } });
   const ROOT = '/apis/values.example.io/v2';
 
   it('is discovered with all its versions, the preferred one first', async () => {
     const { groups } = jsonOf<{ groups: { name: string; versions: unknown; preferredVersion: unknown }[] }>(
-      await ask('/apis'),
+      await request('/apis'),
     );
     expect(groups.map(({ name }) => name)).to.deep.equal(['metrics.k8s.io', 'values.example.io']);
     const v2 = { groupVersion: 'values.example.io/v2', version: 'v2' };
@@ -54,38 +54,38 @@ describe('a second group beside metrics.k8s.io', () => {
       versions: [v2, { groupVersion: 'values.example.io/v1', version: 'v1' }],
       preferredVersion: v2,
     });
-    expect((await ask('/apis/values.example.io/v1')).status).to.equal(200);
-    expect((await ask('/apis/values.example.io/v3')).status).to.equal(404);
-    expect((await ask('/apis/metrics.k8s.io/v1beta1/nodes/a')).status).to.equal(200);
+    expect((await request('/apis/values.example.io/v1')).status).to.equal(200);
+    expect((await request('/apis/values.example.io/v3')).status).to.equal(404);
+    expect((await request('/apis/metrics.k8s.io/v1beta1/nodes/a')).status).to.equal(200);
   });
 
   it('has the resources of the moment, in discovery and at their paths', async () => {
     const path = `${ROOT}/namespaces/n/pods/web/requests`;
-    expect(jsonOf(await ask(ROOT))).to.deep.include({ resources: [] });
-    expect((await ask(path)).status).to.equal(404);
+    expect(jsonOf(await request(ROOT))).to.deep.include({ resources: [] });
+    expect((await request(path)).status).to.equal(404);
     resources = [gauge('pods/requests')];
-    expect(jsonOf(await ask(ROOT))).to.deep.include({
+    expect(jsonOf(await request(ROOT))).to.deep.include({
       resources: [
         { name: 'pods/requests', singularName: '', namespaced: true, kind: 'Value', verbs: ['get'] },
       ],
     });
-    expect(jsonOf(await ask(path))).to.deep.equal({
+    expect(jsonOf(await request(path))).to.deep.equal({
       kind: 'Value',
       apiVersion: 'values.example.io/v2',
       of: 'n/web',
     });
     resources = [];
-    expect((await ask(path)).status).to.equal(404);
+    expect((await request(path)).status).to.equal(404);
   });
 
   it('is part of the aggregated discovery, subresources inside their resource, with a hash of its own', async () => {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-    const before = await ask('/apis', accept);
+    const before = await request('/apis', accept);
     resources = [
       thingsResource(() => [], { name: 'pods', isNamespaced: true, shortNames: ['po'] }),
       gauge('pods/requests'),
     ];
-    const after = await ask('/apis', accept);
+    const after = await request('/apis', accept);
     expect(after.headers.etag).not.to.equal(before.headers.etag);
     const { items } = jsonOf<{ items: { versions: { resources: unknown[] }[] }[] }>(after);
     const kind = (name: string) => ({ group: '', version: '', kind: name });
@@ -105,26 +105,26 @@ describe('a second group beside metrics.k8s.io', () => {
   it('lists objects that it fetches, selected, paged and printed like any others', async () => {
     const root = '/apis/values.example.io/v1/things';
     const names = async (query: string) =>
-      jsonOf<{ items: { metadata: { name: string } }[] }>(await ask(`${root}?${query}`)).items.map(
+      jsonOf<{ items: { metadata: { name: string } }[] }>(await request(`${root}?${query}`)).items.map(
         ({ metadata }) => metadata.name,
       );
     expect(await names('labelSelector=is+notin+(b)')).to.deep.equal(['a', 'c']);
     expect(await names('limit=2')).to.deep.equal(['a', 'b']);
     const table = jsonOf<{ rows: { cells: unknown[] }[] }>(
-      await ask(root, 'application/json;as=Table;v=v1;g=meta.k8s.io'),
+      await request(root, 'application/json;as=Table;v=v1;g=meta.k8s.io'),
     );
     expect(table.rows.map(({ cells }) => cells)).to.deep.equal([
       ['a', 0],
       ['b', 1],
       ['c', 2],
     ]);
-    expect((await ask(`${root}/b`)).status).to.equal(200);
+    expect((await request(`${root}/b`)).status).to.equal(200);
   });
 
   it('is described where its resources name their schemas', async () => {
     resources = [gauge('pods/requests')];
     const { paths } = jsonOf<{ paths: Record<string, unknown> }>(
-      await ask('/openapi/v3/apis/values.example.io/v2'),
+      await request('/openapi/v3/apis/values.example.io/v2'),
     );
     expect(Object.keys(paths)).to.deep.equal([`${ROOT}/`]);
   });

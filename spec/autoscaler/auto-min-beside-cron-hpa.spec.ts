@@ -56,7 +56,7 @@ describe('AutoMinReplicas beside Cron-HPA', () => {
         ...['--authorization-always-allow-paths=*', `--cert-dir=${join(dirname(server.kubeconfig), 'a')}`],
       ]);
       if (commandLine.kind !== 'run') throw new Error('It is to run');
-      await keepsUp(true);
+      await staysUp(true);
       await using autoscaler = await startAutoscaler(commandLine.options, {
         ...{ access: await server.access(), clock: server.clock, identity: 'a' },
         ...{ logger: new RecordingLogger(), version: versionInfo(process) },
@@ -65,14 +65,15 @@ describe('AutoMinReplicas beside Cron-HPA', () => {
       const text = async () => (await requestHttps(url, { rejectUnauthorized: false })).body;
       const isLeftAlone = async () =>
         (await text()).includes('not changed while a Cron-HPA has scaled up the target');
-      const passes = async (holds: () => Promise<boolean>) => await elapseUntil(server.clock, 1000, holds);
+      const passes = async (condition: () => Promise<boolean>) =>
+        await elapseUntil(server.clock, 1000, condition);
       await passes(isLeftAlone);
       await server.clock.advance(60_000);
       await passes(isLeftAlone);
-      await keepsUp(false);
+      await staysUp(false);
       await passes(async () => (await text()).includes('automatic minReplicas: stays 1: '));
 
-      async function keepsUp(scaleUpKeepWindow: boolean): Promise<void> {
+      async function staysUp(scaleUpKeepWindow: boolean): Promise<void> {
         const { status } = await server.client.patch(`${CRON_HPAS}/evenings/status`, 'merge', {
           status: { scaleUpKeepWindow },
         });

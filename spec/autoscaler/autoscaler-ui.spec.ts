@@ -148,12 +148,12 @@ describe('autoscalerUi', () => {
   });
 
   it('requires permission, and gives browsers without credentials a form without data', async () => {
-    const asked = (headers: Record<string, string>, method = 'GET') =>
+    const received = (headers: Record<string, string>, method = 'GET') =>
       requestHttps(`${autoscaler.origin}/ui?view=hpas`, { rejectUnauthorized: false, headers, method });
     const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
     const html = { Accept: 'text/html,application/xhtml+xml' };
-    expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) })).status).to.equal(200);
-    const form = await asked(html);
+    expect((await received({ ...html, ...bearer(VIEWER_TOKEN) })).status).to.equal(200);
+    const form = await received(html);
     expect(form.status).to.equal(401);
     expect(form.headers).to.include({
       'www-authenticate': 'Bearer',
@@ -165,15 +165,15 @@ describe('autoscalerUi', () => {
       [STRANGER_TOKEN, 403],
       ['no such token', 401],
     ] as const) {
-      const refused = await asked({ ...html, ...bearer(token) });
+      const refused = await received({ ...html, ...bearer(token) });
       expect(refused.status, token).to.equal(status);
       expect(JSON.parse(refused.body).kind).to.equal('Status');
     }
-    expect((await asked({})).status).to.equal(403); // not a browser
+    expect((await received({})).status).to.equal(403); // not a browser
     const basic = `Basic ${Buffer.from(`anybody:${VIEWER_TOKEN}`).toString('base64')}`;
-    expect((await asked({ ...html, Authorization: basic })).status).to.not.equal(200);
-    expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) }, 'HEAD')).status).to.equal(200);
-    expect((await asked({ ...html, ...bearer(VIEWER_TOKEN) }, 'POST')).status).not.to.equal(200);
+    expect((await received({ ...html, Authorization: basic })).status).to.not.equal(200);
+    expect((await received({ ...html, ...bearer(VIEWER_TOKEN) }, 'HEAD')).status).to.equal(200);
+    expect((await received({ ...html, ...bearer(VIEWER_TOKEN) }, 'POST')).status).not.to.equal(200);
     const debug = await requestHttps(`${autoscaler.origin}/debug/hpa`, {
       ...{ rejectUnauthorized: false, headers: html },
     });

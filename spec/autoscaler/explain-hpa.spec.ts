@@ -87,8 +87,8 @@ describe('parseExplainHpaOptions', () => {
 
   it('shows no default for --at in its help', () => {
     const commandLine = parseExplainHpaOptions(['--help']);
-    const [said] = commandLine.kind === 'help' ? (commandLine.text.match(/--at duration[^-]*/) ?? []) : [];
-    expect(said).to.match(/of the scenario\.\s*$/);
+    const [message] = commandLine.kind === 'help' ? (commandLine.text.match(/--at duration[^-]*/) ?? []) : [];
+    expect(message).to.match(/of the scenario\.\s*$/);
   });
 
   it('rejects invalid command lines', () => {

@@ -12,12 +12,12 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 describe('hpaSubsystem, in the autoscaler', () => {
   it('scales, and explains decisions while it leads', async () => {
     await using server = await startSimulatedApiServer();
-    await scalesAndTells(server, 'v2');
+    await scalesAndReports(server, 'v2');
   });
 
   it('does so in a cluster before 1.23, which has no autoscaling/v2', async () => {
     await using server = await startSimulatedApiServer({ scenario: { kubernetesMinor: 22 } });
-    await scalesAndTells(server, 'v2beta2');
+    await scalesAndReports(server, 'v2beta2');
     const path = '/apis/autoscaling/v2beta2/namespaces/default/horizontalpodautoscalers/web';
     const { status, metadata } = (await server.client.get(path)).body;
     expect(status).to.include({ currentReplicas: 2, desiredReplicas: 4 });
@@ -28,7 +28,7 @@ describe('hpaSubsystem, in the autoscaler', () => {
     ).to.deep.equal(['autoscaling/v2beta2']);
   });
 
-  async function scalesAndTells(server: SimulatedApiServer, createdIn: string): Promise<void> {
+  async function scalesAndReports(server: SimulatedApiServer, createdIn: string): Promise<void> {
     await using metrics = await startMetricsApis(server.cluster);
     const queue = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default/queue';
     metrics.responses.set(queue, { items: [{ metricName: 'queue', value: '40' }] });
@@ -102,9 +102,9 @@ describe('hpaSubsystem, in the autoscaler', () => {
       await server.clock.advance(1000);
       return (await get(why)).status === 404;
     });
-    const standingBy = (await get('/metrics')).body;
-    expect(standingBy).to.include('horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 0\n');
-    expect(standingBy).to.not.include('horizontal_pod_autoscaler_controller_desired_replicas{');
+    const ofStandby = (await get('/metrics')).body;
+    expect(ofStandby).to.include('horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers 0\n');
+    expect(ofStandby).to.not.include('horizontal_pod_autoscaler_controller_desired_replicas{');
     expect(
       logger.lines.some(({ message }) => message.includes('-horizontal-pod-autoscaler-controller')),
     ).to.equal(true);

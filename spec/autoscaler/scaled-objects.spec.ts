@@ -90,8 +90,8 @@ describe('openScaledObjects, in the autoscaler', () => {
       });
     await using stack = new AsyncDisposableStack();
     const first = stack.use(await start());
-    const isTold = (text: string) => logger.lines.some(({ message }) => message.startsWith(text));
-    await eventually(() => isTold('Another operator manages ScaledObjects'));
+    const isReported = (text: string) => logger.lines.some(({ message }) => message.startsWith(text));
+    await eventually(() => isReported('Another operator manages ScaledObjects'));
     const found = async () => (await server.client.get(`${PATHS.scaledObjects}/web`)).body;
     expect(await found()).to.not.have.nested.property('metadata.finalizers');
     await first[Symbol.asyncDispose]();

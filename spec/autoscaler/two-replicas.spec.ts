@@ -28,21 +28,21 @@ describe('two replicas of the autoscaler', () => {
     }
     for (const port of system.ports) expect(await values(port)).to.deep.include(served);
 
-    const [leads, follows] = system.ports;
-    const askedBefore = system.prometheus.requests.length;
+    const [leads, watches] = system.ports;
+    const requestsBefore = system.prometheus.requests.length;
     system.leader.kill('SIGKILL');
     expect(await system.leader.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     const killedAtMs = Date.now();
     let responses = 0;
     await eventually(async () => {
-      const { items, ...response } = await values(follows);
+      const { items, ...response } = await values(watches);
       expect(response).to.deep.equal(served);
       responses++;
       const [{ timestamp = '' } = {}] = items;
       return Date.parse(timestamp) > killedAtMs + 3_000; // this replica collects
     });
     expect(responses).to.be.greaterThan(10);
-    expect(system.prometheus.requests.length).to.be.greaterThan(askedBefore + 2);
+    expect(system.prometheus.requests.length).to.be.greaterThan(requestsBefore + 2);
     expect(await values(leads).catch(({ code }) => code)).to.equal('ECONNREFUSED');
   });
 });

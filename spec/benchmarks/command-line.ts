@@ -175,8 +175,8 @@ function endpointOf(text: string): Endpoint {
   return endpoint;
 }
 
-function scenarioOf(wanted: string): BenchmarkScenario {
-  const scenario = SCENARIOS.find(({ name }) => name === wanted);
-  if (scenario === undefined) throw new Error(`Cannot run scenario "${wanted}": not found`);
+function scenarioOf(expected: string): BenchmarkScenario {
+  const scenario = SCENARIOS.find(({ name }) => name === expected);
+  if (scenario === undefined) throw new Error(`Cannot run scenario "${expected}": not found`);
   return scenario;
 }

@@ -1,14 +1,14 @@
 /** Parses a flag's number of seconds, which may be fractional. */
-export function secondsOf(flag: string, text: string, least: 'any' | 'some' = 'some'): number {
-  const isAmount = /^\d+(\.\d+)?$/.test(text) && (Number(text) > 0 || least === 'any');
+export function secondsOf(flag: string, text: string, min: 'any' | 'some' = 'some'): number {
+  const isAmount = /^\d+(\.\d+)?$/.test(text) && (Number(text) > 0 || min === 'any');
   if (!isAmount) throw new Error(`Cannot use --${flag}=${text}: must be a number of seconds, such as 0.5`);
   return Number(text);
 }
 
 /** Parses a flag's integer. */
-export function countOf(flag: string, text: string, least: 0 | 1): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) < least)
-    throw new Error(`Cannot use --${flag}=${text}: must be an integer, ${least} or more`);
+export function countOf(flag: string, text: string, min: 0 | 1): number {
+  if (!/^\d{1,6}$/.test(text) || Number(text) < min)
+    throw new Error(`Cannot use --${flag}=${text}: must be an integer, ${min} or more`);
   return Number(text);
 }
 

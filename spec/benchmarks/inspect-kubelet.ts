@@ -25,10 +25,10 @@ const PATHS: Readonly<Record<string, string>> = {
 export async function inspectKubelet(system: SimulatedSystem): Promise<readonly KubeletEndpoint[]> {
   const { tls } = await readAdminAccess(system);
   const origin = `https://${nodeAddress(1)}:${kubeletPortOf(system)}`;
-  const ask = async (path: string) =>
+  const request = async (path: string) =>
     (await requestHttps(`${origin}${path}`, { ...tls, rejectUnauthorized: false })).body;
-  const paths = endpointsIn(await ask('/metrics'));
-  return Promise.all(paths.map(async (path) => ({ path, bytes: Buffer.byteLength(await ask(path)) })));
+  const paths = endpointsIn(await request('/metrics'));
+  return Promise.all(paths.map(async (path) => ({ path, bytes: Buffer.byteLength(await request(path)) })));
 }
 
 /** Metrics endpoints with counted requests in a kubelet's exposition. */

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from './credentials.ts';
-import { ask, type LoadRequest, PROBE } from './load/ask.ts';
+import { type LoadRequest, PROBE, send } from './load/send.ts';
 import { type FirstRequest, planFirstRequests } from './plan-first-requests.ts';
 import type { BenchmarkOptions } from './run-scenario.ts';
 import { MEDIA_TYPES, RESOLUTION_MS } from './scenarios.ts';
@@ -43,7 +43,7 @@ export async function measureFirstRequests(
       options.onProgress(`first ${together.map(({ kind, format }) => `${kind.name}, ${format}`).join('; ')}`);
       const begin = async () => {
         await untilNextCycle(system, tls, 3 * RESOLUTION_MS);
-        await ask(client, PROBE); // reconnects if the connection was lost
+        await send(client, PROBE); // reconnects if the connection was lost
       };
       const requestOf = ({ kind, format }: FirstRequest): LoadRequest => ({
         path: pathFor(kind.path, target),
@@ -76,6 +76,6 @@ export async function measureFirstRequests(
 
 async function timed(client: Client, request: LoadRequest) {
   const sentMs = performance.now();
-  const bodyBytes = await ask(client, request);
+  const bodyBytes = await send(client, request);
   return { bodyBytes, ms: performance.now() - sentMs };
 }

@@ -18,7 +18,7 @@ export interface ScrapingResult {
   /** Endpoints that it requests from the first node's kubelet. */
   readonly endpoints: readonly KubeletEndpoint[];
   /** The server's connections to kubelets: open at the end, and those among them that were open at the beginning. */
-  readonly connections: { readonly open: number; readonly kept: number };
+  readonly connections: { readonly open: number; readonly retained: number };
 }
 
 export interface ScrapingOptions {
@@ -54,6 +54,6 @@ export async function measureScraping(
     bare: ofBare,
     beside: beside.map(({ command }, index) => ({ command, ...(usages[index] as WatchedUsage) })),
     endpoints: await inspectKubelet(system),
-    connections: { open: open.size, kept: open.intersection(openBefore).size },
+    connections: { open: open.size, retained: open.intersection(openBefore).size },
   };
 }

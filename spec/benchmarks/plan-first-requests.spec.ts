@@ -6,9 +6,9 @@ describe('planFirstRequests', () => {
   const plan = planFirstRequests(REQUEST_KINDS, FORMATS);
 
   it('plans every kind in every format once', () => {
-    const asked = plan.flat().map(({ kind, format }) => `${kind.name}, ${format}`);
-    expect(asked).to.have.lengthOf(REQUEST_KINDS.length * FORMATS.length);
-    expect(new Set(asked)).to.have.lengthOf(asked.length);
+    const requested = plan.flat().map(({ kind, format }) => `${kind.name}, ${format}`);
+    expect(requested).to.have.lengthOf(REQUEST_KINDS.length * FORMATS.length);
+    expect(new Set(requested)).to.have.lengthOf(requested.length);
   });
 
   it('never plans two requests for the same objects after one cycle', () => {

@@ -50,7 +50,7 @@ function section(head: readonly string[], rows: readonly (readonly string[])[]):
 function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: ScenarioResult): string[] {
   const { cpuMillicores, residentBytes, bare, beside, endpoints, connections } = scraping;
   const seconds = `${(startToReadyMs / 1000).toFixed(1)} s`;
-  const asked = endpoints.map(({ path, bytes }) => `${path}: ${kilobytes(bytes)}`).join(', ');
+  const requested = endpoints.map(({ path, bytes }) => `${path}: ${kilobytes(bytes)}`).join(', ');
   return [
     ...section(
       ['start to ready', 'CPU while scraping', 'resident while scraping', 'peak resident'],
@@ -88,7 +88,7 @@ function reportScraping({ startToReadyMs, scraping, peakResidentBytes }: Scenari
     ),
     ...section(
       ['requests to kubelets, and responses', 'connections to kubelets'],
-      [[asked, `${connections.open} open, ${connections.kept} kept`]],
+      [[requested, `${connections.open} open, ${connections.retained} kept`]],
     ),
   ];
 }
@@ -164,8 +164,8 @@ function reportRequestBeside({ kind, format, gzip, protocol, rounds, beside }: R
 
 function requestsPerSecond(rounds: readonly RequestRound[]): string {
   const ascending = rounds.map((round) => round.requestsPerSecond).sort((a, b) => a - b);
-  const [least, middle, most] = [0, 0.5, 1].map((share) => quantile(ascending, share).toFixed(0));
-  return `${middle} [${least}–${most}]`;
+  const [min, middle, max] = [0, 0.5, 1].map((share) => quantile(ascending, share).toFixed(0));
+  return `${middle} [${min}–${max}]`;
 }
 
 const FIRST_REQUEST_HEAD = [

@@ -5,7 +5,7 @@ import { requestHttps } from '#spec/support/https-request.ts';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import type { ClientCertificate } from './credentials.ts';
 
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const SERIES = 'metrics_server_manager_tick_duration_seconds_count';
 
 /**
@@ -23,11 +23,11 @@ export async function untilNextCycle(
   const agent = new Agent({ keepAlive: true, ...tls, rejectUnauthorized: false });
   using stack = new DisposableStack();
   stack.defer(() => agent.destroy());
-  const look = async () => cyclesIn((await requestHttps(`${serverOrigin}/metrics`, { agent })).body);
-  const before = await look();
-  while ((await look()) === before) {
+  const check = async () => cyclesIn((await requestHttps(`${serverOrigin}/metrics`, { agent })).body);
+  const before = await check();
+  while ((await check()) === before) {
     if (performance.now() > deadlineMs) throw new Error(`The server collected nothing in ${timeoutMs} ms`);
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

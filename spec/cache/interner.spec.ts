@@ -16,10 +16,10 @@ describe('Interner', () => {
 
   it('retains used keys, and evicts unused ones', () => {
     const values = interner();
-    const [kept, lost] = [values.intern('kept'), values.intern('lost')];
+    const [retained, lost] = [values.intern('kept'), values.intern('lost')];
     for (const key of ['b', 'c', 'd', 'e']) {
       values.intern(key);
-      expect(values.intern('kept')).to.equal(kept);
+      expect(values.intern('kept')).to.equal(retained);
     }
     expect(values.intern('lost')).not.to.equal(lost);
   });
@@ -32,13 +32,13 @@ describe('Interner', () => {
 
   it('does not retain the long strings that its keys are slices of', () => {
     const strings = createStringInterner({ capacity: 1000, maxKeyLength: 100 });
-    const heldBytes = bytesHeldBy(() =>
+    const retainedBytes = bytesRetainedBy(() =>
       Array.from({ length: 100 }, (_, index) => {
         const long = Buffer.alloc(200_000, `a text of which a part is kept: ${index} `).toString();
         return strings.intern(long.slice(1000 + index, 1060 + index));
       }),
     );
-    expect(heldBytes).to.be.below(2_000_000); // a tenth of the texts
+    expect(retainedBytes).to.be.below(2_000_000); // a tenth of the texts
   });
 });
 
@@ -50,14 +50,14 @@ describe('copyString', () => {
 });
 
 /** Bytes of the heap that the result of a function and its retained objects use. */
-function bytesHeldBy(make: () => unknown): number {
+function bytesRetainedBy(make: () => unknown): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
   const before = process.memoryUsage().heapUsed;
-  const held = make();
+  const acquired = make();
   collect();
   const bytes = process.memoryUsage().heapUsed - before;
-  expect(held).not.to.equal(undefined); // prevents garbage collection before this line
+  expect(acquired).not.to.equal(undefined); // prevents garbage collection before this line
   return bytes;
 }

@@ -70,7 +70,7 @@ describe('Collection', () => {
   });
 
   it('reports the query and statistics of each collector', async () => {
-    const { clock, asked, collection, source } = setUp();
+    const { clock, requested, collection, source } = setUp();
     const rate = source.collector('rate', 10_000);
     collection.replace('a', collectors({ rate }));
     expect(collection.query('a', 'rate')).to.equal(rate.query);
@@ -85,7 +85,7 @@ describe('Collection', () => {
     source.fail('rate', 'connection refused');
     await clock.advance(20_000);
     expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 2 });
-    expect(asked.slice(0, 3)).to.deep.equal(['rate: 0', 'rate: 250', 'rate: 0, connection refused']);
+    expect(requested.slice(0, 3)).to.deep.equal(['rate: 0', 'rate: 250', 'rate: 0, connection refused']);
   });
 
   it('returns nothing for an unknown owner or collector', () => {
@@ -201,11 +201,11 @@ describe('Collection', () => {
     });
 
     it('does not poll after waiting too long, and passes on the remaining timeout', async () => {
-      const told = async (heldMs: number) => {
+      const reported = async (pendingMs: number) => {
         const clock = new ManualClock();
         await clock.advance(100_000);
         const { collection, source } = setUp({ clock });
-        source.takeMs('long', heldMs);
+        source.takeMs('long', pendingMs);
         source.hang('next');
         collection.replace('long', want(source, 'a', 'long', 60_000));
         await clock.advance(0);
@@ -214,8 +214,11 @@ describe('Collection', () => {
         return [collection.failure('next', 'next')?.error.message, ...source.requestedAtMs('next')];
       };
       const busy = 'namespace a has the maximum number of concurrent polls of this source';
-      expect(await told(4999)).to.deep.equal(['Cannot query what next is: no response within 5s', 104_999]);
-      expect(await told(30_000)).to.deep.equal([`Cannot query what next is within 5s: ${busy}`]);
+      expect(await reported(4999)).to.deep.equal([
+        'Cannot query what next is: no response within 5s',
+        104_999,
+      ]);
+      expect(await reported(30_000)).to.deep.equal([`Cannot query what next is within 5s: ${busy}`]);
     });
   });
 
@@ -238,11 +241,11 @@ describe('Collection', () => {
 
   it('retains ten notes of a source, of 500 characters each', async () => {
     const { clock, collection } = setUp();
-    const tell = async (_: AbortSignal, note?: (text: string) => void) => {
+    const emit = async (_: AbortSignal, note?: (text: string) => void) => {
       for (let index = 0; index < 12; index++) note?.(`${index}`.repeat(400));
       return [{ value: 1, labels: {} }];
     };
-    const query = { key: 'told', description: 'what is told', run: tell };
+    const query = { key: 'told', description: 'what is told', run: emit };
     collection.replace('a', collectors({ told: { query, intervalMs: 10_000 } }));
     await clock.advance(0);
     expect(collection.reading('a', 'told')?.notes).to.deep.equal(
@@ -271,8 +274,8 @@ describe('Collection', () => {
         return round % 2 === 0 ? place / 8 : (1 - (place % 2)) / 2;
       };
       const { clock, collection, source } = setUp({ random });
-      const wanted = many.map((name) => [name, source.collector(name, 8000)]);
-      collection.replace('a', collectors(Object.fromEntries(wanted)));
+      const expected = many.map((name) => [name, source.collector(name, 8000)]);
+      collection.replace('a', collectors(Object.fromEntries(expected)));
       const since = (atMs: number) =>
         many.map((name) => source.requestedAtMs(name).filter((one) => one > atMs));
       const phasesSince = (atMs: number) => new Set(since(atMs).map(([first = 0]) => first % 8000));
@@ -342,10 +345,13 @@ describe('Collection', () => {
   describe('when collectors are replaced', () => {
     it('continues with unchanged queries', async () => {
       const { clock, collection, source } = setUp();
-      const kept = source.collector('kept', 60_000);
-      collection.replace('a', collectors({ kept, gone: source.collector('gone', 60_000) }));
+      const retained = source.collector('kept', 60_000);
+      collection.replace('a', collectors({ kept: retained, gone: source.collector('gone', 60_000) }));
       await clock.advance(1000);
-      collection.replace('a', collectors({ kept: { ...kept }, fresh: source.collector('fresh', 60_000) }));
+      collection.replace(
+        'a',
+        collectors({ kept: { ...retained }, fresh: source.collector('fresh', 60_000) }),
+      );
       await clock.advance(1000);
       expect(source.requestedAtMs('kept')).to.have.length(1);
       expect(source.requestedAtMs('fresh')).to.have.length(1);
@@ -369,16 +375,16 @@ describe('Collection', () => {
 
     it('calls only the current listener', async () => {
       const { clock, collection, source } = setUp();
-      const heard: string[] = [];
-      const kept = source.collector('rate', 10_000);
-      const heardBy = (name: string) => ({ ...kept, onPolled: () => void heard.push(name) });
-      collection.replace('a', collectors({ rate: heardBy('first') }));
+      const received: string[] = [];
+      const retained = source.collector('rate', 10_000);
+      const receivedBy = (name: string) => ({ ...retained, onPolled: () => void received.push(name) });
+      collection.replace('a', collectors({ rate: receivedBy('first') }));
       await clock.advance(0);
-      collection.replace('a', collectors({ rate: heardBy('second') }));
+      collection.replace('a', collectors({ rate: receivedBy('second') }));
       await clock.advance(5000);
-      collection.replace('a', collectors({ rate: kept }));
+      collection.replace('a', collectors({ rate: retained }));
       await clock.advance(10_000);
-      expect(heard).to.deep.equal(['first', 'second']);
+      expect(received).to.deep.equal(['first', 'second']);
       expect(collection.queryCount).to.equal(1);
     });
 
@@ -397,14 +403,14 @@ describe('Collection', () => {
     });
 
     it('aborts the running query without counting a failure', async () => {
-      const { clock, collection, source, logger, asked } = setUp();
+      const { clock, collection, source, logger, requested } = setUp();
       source.hang('slow');
       collection.replace('a', collectors({ slow: source.collector('slow', 10_000) }));
       await clock.advance(100);
       collection.replace('a', new Map());
       await clock.advance(0);
       expect(source.abortedCount('slow')).to.equal(1);
-      expect([logger.lines, asked, clock.sleeperCount]).to.deep.equal([[], [], 0]);
+      expect([logger.lines, requested, clock.sleeperCount]).to.deep.equal([[], [], 0]);
     });
   });
 
@@ -479,8 +485,8 @@ describe('Collection', () => {
       const { clock, collection, source } = setUp({ random: () => (draw++ % 10) / 10 });
       const many = Array.from({ length: 10 }, (_, index) => `query-${index}`);
       for (const name of many) source.fail(name, 'connection refused');
-      const wanted = many.map((name) => [name, source.collector(name, 10_000)]);
-      collection.replace('a', collectors(Object.fromEntries(wanted)));
+      const expected = many.map((name) => [name, source.collector(name, 10_000)]);
+      collection.replace('a', collectors(Object.fromEntries(expected)));
       await clock.advance(1000);
       for (const name of many) source.succeed(name, 1);
       await clock.advance(50_000);
@@ -536,18 +542,18 @@ describe('Collection', () => {
         source.succeed('of a', 1);
         await clock.advance(120_000);
       }
-      const told = () => logger.lines.map(({ message, fields }) => [message, fields.changesNotLogged]);
+      const reported = () => logger.lines.map(({ message, fields }) => [message, fields.changesNotLogged]);
       const [failing, recovered] = ['Cannot query source; retrying', 'Queries of source succeed again'];
-      expect(told()).to.deep.equal([
+      expect(reported()).to.deep.equal([
         [failing, undefined],
         [recovered, undefined],
         [failing, undefined],
       ]);
       source.fail('of b', 'connection refused');
       await clock.advance(60_000);
-      expect(told().slice(3)).to.deep.equal([[failing, undefined]]);
+      expect(reported().slice(3)).to.deep.equal([[failing, undefined]]);
       await clock.advance(3_600_000);
-      expect(told().slice(4)).to.deep.include.members([[recovered, 17]]);
+      expect(reported().slice(4)).to.deep.include.members([[recovered, 17]]);
     });
 
     it('logs each change of what belongs to no namespace, and of all where nothing bounds the log', async () => {
@@ -594,7 +600,7 @@ describe('Collection', () => {
   });
 
   it('reports when the next query is due, and the duration of each', async () => {
-    const { clock, collection, source, asked } = setUp();
+    const { clock, collection, source, requested } = setUp();
     source.takeMs('slow', 4000);
     collection.replace('a', collectors({ slow: source.collector('slow', 20_000) }));
     const nextInMs = () => [...collection.reports()].map((report) => report.nextInMs);
@@ -603,7 +609,7 @@ describe('Collection', () => {
     await clock.advance(6000);
     expect(nextInMs()).to.deep.equal([3000]);
     await clock.advance(7000);
-    expect(asked).to.deep.equal(['slow: 4000', 'slow: 4000']);
+    expect(requested).to.deep.equal(['slow: 4000', 'slow: 4000']);
     await clock.advance(60_000);
     expect(nextInMs()).to.deep.equal([6000]);
   });
@@ -642,19 +648,19 @@ describe('Collection', () => {
   });
 
   it('polls exactly the collectors of its owners after any replacements', async () => {
-    const wish = fc.dictionary(
+    const plan = fc.dictionary(
       fc.constantFrom('x', 'y'),
       fc.record({ query: fc.constantFrom('p', 'q', 'r'), s: fc.integer({ min: 1, max: 5 }) }),
     );
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), wish), { maxLength: 12 }),
+        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), plan), { maxLength: 12 }),
         async (steps) => {
           const { clock, collection, source } = setUp();
-          const wanted = new Map<string, (typeof steps)[number][1]>();
-          for (const [owner, wishes] of steps) {
-            wanted.set(owner, wishes);
-            const own = Object.entries(wishes).map(([name, { query, s }]) => [
+          const expected = new Map<string, (typeof steps)[number][1]>();
+          for (const [owner, plans] of steps) {
+            expected.set(owner, plans);
+            const own = Object.entries(plans).map(([name, { query, s }]) => [
               name,
               source.collector(query, s * 1000),
             ]);
@@ -662,19 +668,18 @@ describe('Collection', () => {
             await clock.advance(700);
           }
           await clock.advance(10_000);
-          const shortest = new Map<string, number>();
-          for (const wishes of wanted.values()) {
-            for (const { query, s } of Object.values(wishes))
-              shortest.set(query, Math.min(s, shortest.get(query) ?? s));
+          const min = new Map<string, number>();
+          for (const plans of expected.values()) {
+            for (const { query, s } of Object.values(plans)) min.set(query, Math.min(s, min.get(query) ?? s));
           }
-          expect(collection.queryCount).to.equal(shortest.size);
+          expect(collection.queryCount).to.equal(min.size);
           const before = ['p', 'q', 'r'].map((query) => source.requestedAtMs(query).length);
           await clock.advance(60_000);
           const counts = ['p', 'q', 'r'].map(
             (query, index) => source.requestedAtMs(query).length - (before[index] ?? 0),
           );
           expect(counts).to.deep.equal(
-            ['p', 'q', 'r'].map((query) => 60 / (shortest.get(query) ?? Number.POSITIVE_INFINITY)),
+            ['p', 'q', 'r'].map((query) => 60 / (min.get(query) ?? Number.POSITIVE_INFINITY)),
           );
           await collection[Symbol.asyncDispose]();
           expect(clock.sleeperCount).to.equal(0);
@@ -688,15 +693,15 @@ describe('Collection', () => {
 function setUp(options: Partial<SetUp> = {}) {
   const { clock = new ManualClock(), random = () => 0 } = options;
   const logger = new RecordingLogger();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const onPolled = ({ key }: Query, durationMs: number, error?: Error) =>
-    void asked.push(`${key}: ${durationMs}${error ? `, ${error.message}` : ''}`);
+    void requested.push(`${key}: ${durationMs}${error ? `, ${error.message}` : ''}`);
   const linesPerHour = 'linesPerHour' in options ? options.linesPerHour : 1_000;
   const collection = new Collection({
     ...{ clock, logger, random, timeoutMs: 5000, onPolled },
     ...(linesPerHour !== undefined && { tenantLineBudgets: new LineBudgets(clock, linesPerHour) }),
   });
-  return { clock, logger, asked, collection, source: new ScriptedSource(clock) };
+  return { clock, logger, requested, collection, source: new ScriptedSource(clock) };
 }
 
 function collectors(byName: Readonly<Record<string, Collector>>): ReadonlyMap<string, Collector> {
@@ -720,7 +725,7 @@ type Behaviour = (signal: AbortSignal) => Promise<readonly Sample[]>;
 class ScriptedSource {
   readonly #clock: ManualClock;
   readonly #behaviours = new Map<string, Behaviour>();
-  readonly #asked = new Map<string, number[]>();
+  readonly #requests = new Map<string, number[]>();
   readonly #aborted = new Map<string, number>();
 
   constructor(clock: ManualClock) {
@@ -729,7 +734,7 @@ class ScriptedSource {
 
   collector(key: string, intervalMs: number): Collector {
     const run = (signal: AbortSignal) => {
-      this.#asked.set(key, [...this.requestedAtMs(key), this.#clock.monotonicMs()]);
+      this.#requests.set(key, [...this.requestedAtMs(key), this.#clock.monotonicMs()]);
       signal.addEventListener('abort', () => this.#aborted.set(key, this.abortedCount(key) + 1));
       return (this.#behaviours.get(key) ?? responding(1))(signal);
     };
@@ -737,7 +742,7 @@ class ScriptedSource {
   }
 
   requestedAtMs(key: string): readonly number[] {
-    return this.#asked.get(key) ?? [];
+    return this.#requests.get(key) ?? [];
   }
 
   abortedCount(key: string): number {

@@ -132,15 +132,15 @@ describe('MetricStore', () => {
 
   it('omits objects with unknown labels from selections by label', () => {
     const store = new MetricStore();
-    const known = [
+    const existing = [
       { name: 'bare', labels: undefined },
       { name: 'empty', labels: {} },
       { name: 'web', labels: { app: 'web' } },
     ];
     const rate = {
       ...{ resource: 'pods', name: 'rate', namespace: 'one', isNamespaced: true, labels: {} },
-      values: (isSelected: (object: (typeof known)[number]) => boolean) =>
-        known.filter(isSelected).map(({ name }) => ({ object: { name }, value: '1', takenAtMs: 0 })),
+      values: (isSelected: (object: (typeof existing)[number]) => boolean) =>
+        existing.filter(isSelected).map(({ name }) => ({ object: { name }, value: '1', takenAtMs: 0 })),
     };
     store.put('a', { objects: [rate] } as never);
     const query = { resource: 'pods', metric: 'rate', namespace: 'one', metricSelector: EVERYTHING };
@@ -240,8 +240,8 @@ describe('LabelledSet', () => {
     for (let index = 0; index < 1000; index++)
       set.add({ labels: { type: 'prometheus', queue: `q${index}` } });
     for (const member of [...set].slice(500)) set.delete(member);
-    for (const wanted of ['queue=q7', 'queue==q7', 'queue in (q7)']) {
-      const candidates = [...set.candidates(parseLabelSelector(`type=prometheus,${wanted}`))];
+    for (const expected of ['queue=q7', 'queue==q7', 'queue in (q7)']) {
+      const candidates = [...set.candidates(parseLabelSelector(`type=prometheus,${expected}`))];
       expect(candidates.map((one) => one.labels)).to.deep.equal([{ type: 'prometheus', queue: 'q7' }]);
     }
   });

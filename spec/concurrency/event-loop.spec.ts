@@ -27,19 +27,19 @@ describe('TimeSlices', () => {
   describe('yieldToEventLoop', () => {
     it('continues one caller per turn of the event loop', async () => {
       const slices = new TimeSlices();
-      const seen: string[] = [];
-      const yielding = ['a', 'b'].map((name) => slices.yieldToEventLoop().then(() => seen.push(name)));
+      const observed: string[] = [];
+      const yielding = ['a', 'b'].map((name) => slices.yieldToEventLoop().then(() => observed.push(name)));
       const others = [1, 2].map((_each, index) => {
         const { promise, resolve } = Promise.withResolvers<void>();
         const later = () => {
-          seen.push('other');
+          observed.push('other');
           resolve();
         };
         setImmediate(index === 0 ? later : () => setImmediate(later));
         return promise;
       });
       await Promise.all([...yielding, ...others]);
-      expect(seen).to.deep.equal(['a', 'other', 'b', 'other']);
+      expect(observed).to.deep.equal(['a', 'other', 'b', 'other']);
     });
 
     it('fails when the signal has aborted by then', async () => {
@@ -54,11 +54,11 @@ describe('TimeSlices', () => {
   describe('runExclusively', () => {
     it('starts work after the previous work has settled, unless its signal has aborted', async () => {
       const slices = new TimeSlices();
-      const seen: string[] = [];
+      const observed: string[] = [];
       const work = (name: string, error?: Error) => async () => {
-        seen.push(`${name} begins`);
+        observed.push(`${name} begins`);
         await slices.yieldToEventLoop();
-        seen.push(`${name} ends`);
+        observed.push(`${name} ends`);
         if (error) throw error;
         return name;
       };
@@ -70,7 +70,7 @@ describe('TimeSlices', () => {
         slices.runExclusively(work('c'), AbortSignal.abort(reason)),
         slices.runExclusively(work('d')),
       ]);
-      expect(seen).to.deep.equal(['a begins', 'a ends', 'b begins', 'b ends', 'd begins', 'd ends']);
+      expect(observed).to.deep.equal(['a begins', 'a ends', 'b begins', 'b ends', 'd begins', 'd ends']);
       expect(results).to.deep.equal([
         { status: 'fulfilled', value: 'a' },
         { status: 'rejected', reason: broken },

@@ -15,26 +15,26 @@ describe('Listeners', () => {
   });
 
   it('calls each that was added, in their order, until it leaves', () => {
-    const heard: string[] = [];
-    const listener = (event: string) => heard.push(event);
+    const received: string[] = [];
+    const listener = (event: string) => received.push(event);
     const leave = listeners.add(listener);
     listeners.add(listener);
     listeners.notify('a');
     leave();
     listeners.notify('b');
-    expect(heard).to.deep.equal(['a', 'a', 'b']);
+    expect(received).to.deep.equal(['a', 'a', 'b']);
   });
 
   it('lets a listener leave while it is called', () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const leave = listeners.add((event) => {
-      heard.push(event);
+      received.push(event);
       leave();
     });
-    listeners.add((event) => heard.push(event));
+    listeners.add((event) => received.push(event));
     listeners.notify('a');
     listeners.notify('b');
-    expect(heard).to.deep.equal(['a', 'a', 'b']);
+    expect(received).to.deep.equal(['a', 'a', 'b']);
   });
 
   it('logs the failures of each listener, at most once a minute', async () => {

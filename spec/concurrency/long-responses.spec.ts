@@ -6,8 +6,8 @@ const LONG = 64 * 1024 + 1;
 describe('LongResponses', () => {
   it('has the seventeenth long one wait until another has ended, and no short one', async () => {
     const responses = new LongResponses();
-    const held = Array.from({ length: 16 }, (_, index) => responses.begin(`host-${index}`));
-    await Promise.all(held.map((one) => one.onLength(LONG)));
+    const retained = Array.from({ length: 16 }, (_, index) => responses.begin(`host-${index}`));
+    await Promise.all(retained.map((one) => one.onLength(LONG)));
     using next = responses.begin('next');
     expect(next.onLength(LONG - 1)).to.equal(undefined);
     let isLetIn = false;
@@ -16,9 +16,9 @@ describe('LongResponses', () => {
     });
     await new Promise(setImmediate);
     expect(isLetIn).to.equal(false);
-    held[3]?.[Symbol.dispose]();
+    retained[3]?.[Symbol.dispose]();
     await waiting;
-    for (const one of held) one[Symbol.dispose]();
+    for (const one of retained) one[Symbol.dispose]();
   });
 
   it('leaves half of the part of an owner to its other hosts', async () => {
@@ -54,8 +54,8 @@ describe('LongResponses', () => {
 
   it('gives up what one that has ended has waited for', async () => {
     const responses = new LongResponses();
-    const held = Array.from({ length: 16 }, (_, index) => responses.begin(`host-${index}`));
-    await Promise.all(held.map((one) => one.onLength(LONG)));
+    const retained = Array.from({ length: 16 }, (_, index) => responses.begin(`host-${index}`));
+    await Promise.all(retained.map((one) => one.onLength(LONG)));
     const given = responses.begin('given');
     const failed = given.onLength(LONG)?.then(
       () => 'let in',
@@ -63,9 +63,9 @@ describe('LongResponses', () => {
     );
     given[Symbol.dispose]();
     expect(await failed).to.equal('the response has ended');
-    held[0]?.[Symbol.dispose]();
+    retained[0]?.[Symbol.dispose]();
     using last = responses.begin('last');
     await last.onLength(LONG);
-    for (const one of held) one[Symbol.dispose]();
+    for (const one of retained) one[Symbol.dispose]();
   });
 });

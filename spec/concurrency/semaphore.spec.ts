@@ -11,9 +11,9 @@ describe('Semaphore', () => {
     const entered: number[] = [];
     const permits = await Promise.all([semaphore.acquire(forever), semaphore.acquire(forever)]);
     const waiting = [1, 2, 3].map(async (each) => {
-      const held = await semaphore.acquire(forever);
+      const retained = await semaphore.acquire(forever);
       entered.push(each);
-      return held;
+      return retained;
     });
     await yieldToEventLoop();
     expect(entered).to.deep.equal([]);
@@ -30,9 +30,9 @@ describe('Semaphore', () => {
 
   it('counts a permit that is given back twice as given back once', async () => {
     const semaphore = new Semaphore(1);
-    const held = await semaphore.acquire(forever);
-    held[Symbol.dispose]();
-    held[Symbol.dispose]();
+    const retained = await semaphore.acquire(forever);
+    retained[Symbol.dispose]();
+    retained[Symbol.dispose]();
     await semaphore.acquire(forever);
     let hasEntered = false;
     void semaphore.acquire(forever).then(() => {
@@ -44,44 +44,44 @@ describe('Semaphore', () => {
 
   it('rejects a waiting caller whose signal aborts', async () => {
     const semaphore = new Semaphore(1);
-    const held = await semaphore.acquire(forever);
+    const retained = await semaphore.acquire(forever);
     const aborting = new AbortController();
     const refused = semaphore.acquire(aborting.signal).catch((error: Error) => error.message);
     const next = semaphore.acquire(forever);
     aborting.abort(new Error('too late'));
     expect(await refused).to.equal('too late');
-    held[Symbol.dispose]();
+    retained[Symbol.dispose]();
     await next;
   });
 });
 
 describe('FairSemaphore', () => {
   it('leaves others as many permits as one tenant has', async () => {
-    const { held, ask } = setUp(12);
-    ask('a', 20);
+    const { retained, request } = setUp(12);
+    request('a', 20);
     await yieldToEventLoop();
-    expect(held('a')).to.equal(6);
-    ask('b', 20);
+    expect(retained('a')).to.equal(6);
+    request('b', 20);
     await yieldToEventLoop();
-    expect([held('a'), held('b')]).to.deep.equal([6, 3]);
-    ask('c', 1);
+    expect([retained('a'), retained('b')]).to.deep.equal([6, 3]);
+    request('c', 1);
     await yieldToEventLoop();
-    expect(held('c')).to.equal(1);
+    expect(retained('c')).to.equal(1);
   });
 
   it('grants returned permits first to the tenants with the fewest', async () => {
-    const { held, ask, release } = setUp(4);
-    ask('a', 3);
-    ask('b', 3);
-    ask('c', 3);
+    const { retained, request, release } = setUp(4);
+    request('a', 3);
+    request('b', 3);
+    request('c', 3);
     await yieldToEventLoop();
-    expect([held('a'), held('b'), held('c')]).to.deep.equal([2, 1, 1]);
-    ask('d', 1);
+    expect([retained('a'), retained('b'), retained('c')]).to.deep.equal([2, 1, 1]);
+    request('d', 1);
     await yieldToEventLoop();
-    expect(held('d')).to.equal(0);
+    expect(retained('d')).to.equal(0);
     release('a');
     await yieldToEventLoop();
-    expect([held('a'), held('d')]).to.deep.equal([1, 1]);
+    expect([retained('a'), retained('d')]).to.deep.equal([1, 1]);
   });
 
   it('gives several permits at once, as many as the tenant leaves free to others and no more', () => {
@@ -101,15 +101,15 @@ describe('FairSemaphore', () => {
   it('grants permits round robin to tenants with equally many', async () => {
     const semaphore = new FairSemaphore(2);
     const order: string[] = [];
-    const held: Disposable[] = [];
+    const retained: Disposable[] = [];
     for (const name of ['a', 'b', 'a', 'a', 'b', 'b', 'c'])
       void semaphore.acquire(name).then((permit) => {
         order.push(name);
-        held.push(permit);
+        retained.push(permit);
       });
     for (let round = 0; round < 4; round++) {
       await yieldToEventLoop();
-      held.shift()?.[Symbol.dispose]();
+      retained.shift()?.[Symbol.dispose]();
     }
     await yieldToEventLoop();
     expect(order.slice(2).sort()).to.deep.equal(['a', 'a', 'b', 'c']);
@@ -129,13 +129,13 @@ describe('FairSemaphore', () => {
   });
 
   it('lets one alone have a single permit', async () => {
-    const { held, ask, release } = setUp(1);
-    ask('a', 2);
+    const { retained, request, release } = setUp(1);
+    request('a', 2);
     await yieldToEventLoop();
-    expect(held('a')).to.equal(1);
+    expect(retained('a')).to.equal(1);
     release('a');
     await yieldToEventLoop();
-    expect(held('a')).to.equal(1);
+    expect(retained('a')).to.equal(1);
   });
 
   it('rejects a waiting caller whose signal aborts, and retains no tenant', async () => {
@@ -156,15 +156,15 @@ describe('FairSemaphore', () => {
 
   it('never exceeds its limit, and admits every caller in the end', async () => {
     const step = fc.oneof(
-      fc.record({ asks: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({ requests: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ leaves: fc.constantFrom('a', 'b', 'c') }),
     );
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.array(step), async (limit, steps) => {
-        const { semaphore, held, waiting, ask, release } = setUp(limit);
-        const all = () => held('a') + held('b') + held('c');
+        const { semaphore, retained, waiting, request, release } = setUp(limit);
+        const all = () => retained('a') + retained('b') + retained('c');
         for (const one of steps) {
-          if ('asks' in one) ask(one.asks, one.count);
+          if ('requests' in one) request(one.requests, one.count);
           else release(one.leaves);
           await yieldToEventLoop();
           expect(all()).to.be.at.most(limit);
@@ -188,9 +188,9 @@ function setUp(limit: number) {
   const of = (name: string) => permits.get(name) ?? [];
   return {
     semaphore,
-    held: (name: string) => of(name).length,
+    retained: (name: string) => of(name).length,
     waiting: () => waiting,
-    ask(name: string, count: number) {
+    request(name: string, count: number) {
       for (let index = 0; index < count; index++) {
         waiting++;
         void semaphore.acquire(name, forever).then((permit) => {

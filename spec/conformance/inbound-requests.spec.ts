@@ -13,7 +13,7 @@ describe('recorded requests of API server, kubectl and autoscaler to the referen
 
   for (const recording of recordings) {
     it(`get the same response from us: ${recording.name}`, async () => {
-      const { status, headers } = await replay.ask(recording, 0);
+      const { status, headers } = await replay.request(recording, 0);
       expect([status, headers['content-type']]).to.deep.equal([
         recording.response.status,
         recording.response.headers['content-type'],

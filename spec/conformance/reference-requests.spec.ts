@@ -44,9 +44,9 @@ async function nearestResponses(
   recording: Recording,
 ): Promise<[ComparableResponse, ComparableResponse]> {
   const theirs = comparable(recording.response);
-  let ours = comparable(await replay.ask(recording, 0));
+  let ours = comparable(await replay.request(recording, 0));
   for (let order = 1; order < CONTAINER_ORDERS && ours.body !== theirs.body; order++) {
-    const other = comparable(await replay.ask(recording, order));
+    const other = comparable(await replay.request(recording, order));
     if (other.body === theirs.body) ours = other;
   }
   return [ours, theirs];

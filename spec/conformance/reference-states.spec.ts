@@ -26,7 +26,7 @@ function replayEach(recordings: readonly Recording[], isReady: boolean): void {
 
   for (const recording of recordings) {
     it(`equal ours: ${recording.name}`, async () => {
-      expect(comparable(await replay.ask(recording, 0))).to.deep.equal(comparable(recording.response));
+      expect(comparable(await replay.request(recording, 0))).to.deep.equal(comparable(recording.response));
     });
   }
 }

@@ -12,7 +12,7 @@ import type { Recording } from './recording.ts';
 /** A server with the recorded cluster, to which recorded requests are sent. */
 export interface Replay extends AsyncDisposable {
   /** @param containerOrder see {@link recordedCluster} */
-  ask(recording: Recording, containerOrder: number): Promise<ApiResponse>;
+  request(recording: Recording, containerOrder: number): Promise<ApiResponse>;
 }
 
 /** The reference served on this port, which discovery contains. */
@@ -84,7 +84,7 @@ export async function startReplay(
     });
   };
   return {
-    async ask(recording, containerOrder) {
+    async request(recording, containerOrder) {
       source = clusterAt(Date.parse(recording.response.headers.date ?? ''), containerOrder);
       return await send(await withOurHash(recording, send));
     },
@@ -98,15 +98,18 @@ async function withOurHash(
   send: (one: Recording) => Promise<ApiResponse>,
 ): Promise<Recording> {
   const { 'if-none-match': sent, ...headers } = recording.headers;
-  const held = sent?.toString();
+  const retained = sent?.toString();
   const [path = '', query] = recording.path.split('?');
   const recordedHash = JSON.parse(recording.response.headers.etag ?? '""') as string;
-  if (recordedHash === '' || !(held ?? query)?.includes(recordedHash)) return recording;
+  if (recordedHash === '' || !(retained ?? query)?.includes(recordedHash)) return recording;
   const { headers: ours } = await send({ ...recording, path, headers });
   const hash = JSON.parse(String(ours.etag)) as string;
   return {
     ...recording,
     path: recording.path.replace(recordedHash, hash),
-    headers: { ...headers, ...(held !== undefined && { 'if-none-match': held.replace(recordedHash, hash) }) },
+    headers: {
+      ...headers,
+      ...(retained !== undefined && { 'if-none-match': retained.replace(recordedHash, hash) }),
+    },
   };
 }

@@ -18,8 +18,8 @@ export function readStartupRecordings(seconds: number): readonly Recording[] {
   return readdirSync(`${FOLDER}/startup`)
     .filter((file) => file.startsWith(prefix))
     .map((file) => {
-      const asked = file.slice(prefix.length, -'.txt'.length).replace('_verbose', '?verbose');
-      return readStateRecording(`startup/${file}`, `/${asked.replaceAll('_', '/')}`);
+      const requested = file.slice(prefix.length, -'.txt'.length).replace('_verbose', '?verbose');
+      return readStateRecording(`startup/${file}`, `/${requested.replaceAll('_', '/')}`);
     });
 }
 

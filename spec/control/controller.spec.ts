@@ -43,7 +43,7 @@ describe('runController', () => {
     running = runController({ name: 'spec', watches, reconcile }, { clock, logger, signal, ...options });
   }
 
-  const told = () => logger.lines.map(({ level, message, fields }) => [level, message, fields]);
+  const reported = () => logger.lines.map(({ level, message, fields }) => [level, message, fields]);
 
   it('lets other work run between reconciles that send no request', async () => {
     let nowMs = 0;
@@ -86,7 +86,7 @@ describe('runController', () => {
     source.change('b');
     await clock.advance(0);
     expect(reconciled).to.deep.equal(['a', 'b', 'b']);
-    expect(told()).to.deep.equal([]);
+    expect(reported()).to.deep.equal([]);
   });
 
   it('reconciles as many keys at once as it has workers, and none twice at once', async () => {
@@ -144,7 +144,7 @@ describe('runController', () => {
     expect(atMs).to.deep.equal([0, 5, 15, 35, 75, 155]);
     const fields = { controller: 'spec', key: 'a' };
     const message = 'Cannot reconcile object; retrying';
-    expect(told()).to.deep.equal([
+    expect(reported()).to.deep.equal([
       ['error', message, { ...fields, err: 'refused' }],
       ['error', message, { ...fields, err: 'thrown at once' }],
       ['error', message, { ...fields, err: 'refused' }],
@@ -226,7 +226,7 @@ describe('runController', () => {
     await running;
     expect(isOver).to.equal(true);
     expect(reconciled).to.deep.equal(['a']);
-    expect(told()).to.deep.equal([]);
+    expect(reported()).to.deep.equal([]);
   });
 
   it('ends although its sources never sync', async () => {

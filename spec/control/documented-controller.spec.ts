@@ -43,12 +43,12 @@ describe('the controller in docs/contributing/controllers.md', () => {
     return (deployment as { spec: { replicas: number } }).spec.replicas;
   };
 
-  async function widgetWhen(holds: (status: Widget['status']) => boolean): Promise<Widget> {
+  async function widgetWhen(condition: (status: Widget['status']) => boolean): Promise<Widget> {
     let found: Widget | undefined;
     await eventually(async () => {
       await served.clock.advance(1);
       found = await served.widgets.find(NAME);
-      return holds(found?.status);
+      return condition(found?.status);
     });
     return found ?? expect.fail();
   }
@@ -57,8 +57,10 @@ describe('the controller in docs/contributing/controllers.md', () => {
     await served.api.postJson(DEPLOYMENTS, deployment('web', 1));
     const body = { metadata: NAME, spec: { deployment: 'web', size: 3 } };
     await served.widgets.create(body);
-    const told = await widgetWhen((status) => JSON.stringify(status ?? {}).includes('web has 3 replicas'));
-    expect(told.status?.conditions).to.have.length(1);
+    const reported = await widgetWhen((status) =>
+      JSON.stringify(status ?? {}).includes('web has 3 replicas'),
+    );
+    expect(reported.status?.conditions).to.have.length(1);
     expect(await replicas()).to.equal(3);
     await served.widgets.patch(NAME, { type: 'merge', body: { spec: { size: 5 } } });
     await eventually(async () => {

@@ -3,8 +3,8 @@ import { type EventFacts, EventRecorder } from '#lib/control/event-recorder.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { memoryInUse } from '#spec/support/held-resources.ts';
 import { type JsonApi, type JsonResponse, refusal, startJsonApi } from '#spec/support/json-api.ts';
+import { memoryInUse } from '#spec/support/open-resources.ts';
 import { type SimulatedApi, startSimulatedApi } from '#spec/support/simulated-api.ts';
 import { until } from '#spec/support/until.ts';
 
@@ -211,8 +211,8 @@ describe('EventRecorder', () => {
         while (writes().length === attempt && recorder.dropped === 0) await served.clock.advance(250);
       }
       // A lower bound, since the clock continues while a response is on its way.
-      for (const [index, leastMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
-        expect((atMs[index + 1] ?? 0) - (atMs[index] ?? 0)).to.be.at.least(leastMs);
+      for (const [index, minMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
+        expect((atMs[index + 1] ?? 0) - (atMs[index] ?? 0)).to.be.at.least(minMs);
       }
       expect(recorder.dropped).to.equal(1);
     });

@@ -72,8 +72,8 @@ describe('LeaderElection between processes', () => {
         const [, term, at] = /^acts (\d+) (\d+)$/.exec(line) ?? expect.fail(`${identity}: ${line}`);
         const name = `${identity}'s term ${term}`;
         const lastNs = BigInt(at ?? '');
-        const known = found.get(name);
-        if (known) known.lastNs = lastNs;
+        const existing = found.get(name);
+        if (existing) existing.lastNs = lastNs;
         else found.set(name, { name, firstNs: lastNs, lastNs });
       }
     }

@@ -78,18 +78,14 @@ describe('LeaderElection', () => {
   }
 
   /** Advances the clocks of all candidates except suspended ones, and asserts at each step that at most one acts. */
-  async function pass(
-    durationMs: number,
-    standingStill: readonly Candidate[] = [],
-    stepMs = 100,
-  ): Promise<void> {
+  async function pass(durationMs: number, stalled: readonly Candidate[] = [], stepMs = 100): Promise<void> {
     for (let passedMs = 0; passedMs < durationMs; passedMs += stepMs) {
       for (const candidate of candidates) {
-        if (standingStill.includes(candidate)) candidate.missedMs += stepMs;
+        if (stalled.includes(candidate)) candidate.missedMs += stepMs;
         else await candidate.clock.advance(stepMs);
       }
       await settle();
-      const acting = candidates.filter((one) => !standingStill.includes(one) && one.isActing);
+      const acting = candidates.filter((one) => !stalled.includes(one) && one.isActing);
       expect(acting.map(({ identity }) => identity)).to.have.length.at.most(1);
     }
   }
@@ -223,8 +219,8 @@ describe('LeaderElection', () => {
     expect(acting()).to.deep.equal(['a']);
     expect(first.terms).to.equal(2);
     expect(first.reasons).to.deep.equal(['lease is lost']);
-    const told = first.logger.lines.map(({ message }) => message);
-    expect(told.slice(0, 2)).to.deep.equal(['Elected leader', 'Stopped leading']);
+    const reported = first.logger.lines.map(({ message }) => message);
+    expect(reported.slice(0, 2)).to.deep.equal(['Elected leader', 'Stopped leading']);
     expect(stored?.spec.leaseTransitions).to.equal(2);
     expect(second.reasons).to.deep.equal(['program is shutting down']);
   });

@@ -96,8 +96,8 @@ describe('LeaseLock', () => {
     const [a, b] = [lockOf('a'), lockOf('b')];
     const both = await Promise.allSettled([hold(a), hold(b)]);
     const refused = both.filter((one) => one.status === 'rejected').map(({ reason }) => reason);
-    const held = both.filter((one) => one.status === 'fulfilled' && one.value);
-    expect(held).to.have.length(1);
+    const retained = both.filter((one) => one.status === 'fulfilled' && one.value);
+    expect(retained).to.have.length(1);
     for (const reason of refused) expect(reason).to.be.instanceOf(ApiError).with.property('statusCode', 409);
   });
 });

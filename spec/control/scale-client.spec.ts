@@ -53,7 +53,7 @@ describe('ScaleClient', () => {
 
   afterEach(async () => await stack.disposeAsync());
 
-  const writes = () => served.asked.filter((one) => one.startsWith('PUT'));
+  const writes = () => served.requested.filter((one) => one.startsWith('PUT'));
 
   it('reads how many replicas there are and are to be', async () => {
     expect(await scales.get(WEB)).to.deep.include({
@@ -74,7 +74,7 @@ describe('ScaleClient', () => {
       reason: 'NoScaleSubresource',
       message: 'Cannot scale apps/v1 NodePool default/web: nodepools are not in namespaces',
     });
-    expect(served.asked.filter((one) => one.includes('nodepools'))).to.deep.equal([]);
+    expect(served.requested.filter((one) => one.includes('nodepools'))).to.deep.equal([]);
   });
 
   it('sets how many there are to be', async () => {

@@ -211,16 +211,16 @@ describe('WorkQueue', () => {
         const own = new ManualClock();
         const tried = new WorkQueue({ clock: own });
         const owed = new Set<string>();
-        const held: string[] = [];
+        const retained: string[] = [];
         const take = async () => {
           if (tried.depth === 0) return;
           const key = (await tried.take()) ?? '';
-          expect(held).not.to.include(key);
+          expect(retained).not.to.include(key);
           owed.delete(key);
-          held.push(key);
+          retained.push(key);
         };
         const end = () => {
-          const key = held.shift();
+          const key = retained.shift();
           if (key !== undefined) tried.done(key);
         };
         for (const { kind, key } of steps) {
@@ -232,7 +232,7 @@ describe('WorkQueue', () => {
           if (kind === 'wait') await own.jump(10);
         }
         await own.jump(10);
-        while (held.length > 0) end();
+        while (retained.length > 0) end();
         while (tried.depth > 0) {
           await take();
           end();

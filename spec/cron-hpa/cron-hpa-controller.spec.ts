@@ -29,9 +29,11 @@ describe('cronHpaController', () => {
     await submitted(cluster, 'web');
     expect(await cluster.replicas('web')).to.equal(5);
     await cluster.clock.advance(6 * 60_000); // 22:56
-    await holds(cluster, async () => (await cluster.replicas('web')) === 3);
+    await untilMet(cluster, async () => (await cluster.replicas('web')) === 3);
     await cluster.clock.advance(4 * 60_000); // 23:00
-    await holds(cluster, async () => (await cluster.status('web')).conditions[0].message.includes('23:00'));
+    await untilMet(cluster, async () =>
+      (await cluster.status('web')).conditions[0].message.includes('23:00'),
+    );
     const { conditions, scaleUpKeepWindow, nextScheduleTime } = await cluster.status('web');
     expect(conditions[0].message).to.equal(
       'cron hpa job scale-down executed successfully. current scale (namespace:default;kind: Deployment;name: web) ' +
@@ -56,8 +58,8 @@ describe('cronHpaController', () => {
     await submitted(cluster, 'web');
     await cluster.clock.advance(7 * 60_000);
     const messageOf = async (name: string) => (await cluster.status(name)).conditions[0].message;
-    await holds(cluster, async () => /executed/.test(await messageOf('alone')));
-    await holds(cluster, async () => /executed/.test(await messageOf('web')));
+    await untilMet(cluster, async () => /executed/.test(await messageOf('alone')));
+    await untilMet(cluster, async () => /executed/.test(await messageOf('web')));
     expect(await messageOf('alone')).to.match(/time:2026-07-15 07:07:00, next:none$/);
     expect(await messageOf('web')).to.match(/time:2026-07-15 07:07:00, next:2026-07-15 20:00:00$/);
   });
@@ -71,7 +73,7 @@ describe('cronHpaController', () => {
     await cluster.stop();
     await cluster.clock.jump(26 * HOUR_MS); // until 09:00 of the next day: up, down and up were due
     await cluster.lead();
-    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await untilMet(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
     expect(await cluster.replicas('web')).to.equal(9);
     const reported = cluster.events.map((event) => event.split(' ').slice(0, 6).join(' '));
     expect(reported).to.have.members([
@@ -85,7 +87,7 @@ describe('cronHpaController', () => {
     await cluster.clock.advance(10 * HOUR_MS);
     expect(await cluster.replicas('web')).to.equal(4);
     await cluster.clock.advance(HOUR_MS); // 20:00
-    await holds(cluster, async () => (await cluster.replicas('web')) === 3);
+    await untilMet(cluster, async () => (await cluster.replicas('web')) === 3);
   });
 
   it('runs an activation due between the creation and the first reconciliation of an object', async () => {
@@ -94,7 +96,7 @@ describe('cronHpaController', () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.clock.jump(3000);
     await cluster.lead();
-    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await untilMet(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
     expect(await cluster.replicas('web')).to.equal(9);
   });
 
@@ -112,15 +114,17 @@ describe('cronHpaController', () => {
       await cluster.lead();
     };
     await change([UP]); // at 08:00:00, when it would be due, and no longer is
-    await holds(cluster, async () => (await cluster.status('web')).conditions[0].name === 'scale-up');
+    await untilMet(cluster, async () => (await cluster.status('web')).conditions[0].name === 'scale-up');
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.stop();
     await change([{ ...UP, schedule: '1 10 8 * * *' }]); // at 08:10:02, a second after it
-    await holds(cluster, async () => (await cluster.status('web')).conditions[0].schedule.startsWith('1 10'));
+    await untilMet(cluster, async () =>
+      (await cluster.status('web')).conditions[0].schedule.startsWith('1 10'),
+    );
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.stop();
     await change([{ ...UP, schedule: '5 20 8 * * *' }]); // at 08:20:04, and reconciled a second after it
-    await holds(cluster, async () => (await cluster.replicas('web')) === 9);
+    await untilMet(cluster, async () => (await cluster.replicas('web')) === 9);
   });
 
   it('does not run activations before the first reconciliation of an object older than an hour', async () => {
@@ -145,7 +149,7 @@ describe('cronHpaController', () => {
     await cluster.lead();
     await submitted(cluster, 'web');
     await cluster.clock.advance(60_000);
-    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await untilMet(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
     for (let restart = 0; restart < 3; restart++) {
       await cluster.stop();
       await cluster.lead();
@@ -161,7 +165,7 @@ describe('cronHpaController', () => {
     const scaleTargetRef = { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' };
     await cluster.cronHpa('other', [UP], { spec: { scaleTargetRef } });
     await cluster.lead();
-    await holds(cluster, async () => {
+    await untilMet(cluster, async () => {
       const reasons = [await readyOf(cluster, 'web'), await readyOf(cluster, 'other')].map(
         ({ reason }) => reason,
       );
@@ -175,7 +179,7 @@ describe('cronHpaController', () => {
       'other TargetConflict',
     ]);
     await cluster.api.delete(`${PATHS.cronHpas}/other`);
-    await holds(cluster, async () => (await cluster.replicas('web')) === 9); // a missed activation runs late
+    await untilMet(cluster, async () => (await cluster.replicas('web')) === 9); // a missed activation runs late
     expect(await readyOf(cluster, 'web')).to.deep.include({ status: 'True', reason: 'Scheduled' });
   });
 
@@ -187,16 +191,16 @@ describe('cronHpaController', () => {
     await cluster.lead();
     await submitted(cluster, 'web');
     await cluster.clock.advance(60_000);
-    await holds(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 9);
+    await untilMet(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 9);
     expect((await hpaOf(cluster)).spec.maxReplicas).to.equal(9);
     expect((await hpaOf(cluster)).metadata.annotations[RAISED_MAX]).to.equal('5>9');
-    await holds(cluster, async () => (await cluster.status('web')).scaleUpKeepWindow);
+    await untilMet(cluster, async () => (await cluster.status('web')).scaleUpKeepWindow);
     expect(await cluster.replicas('web')).to.equal(2); // the HPA controller scales to the minimum
     await cluster.clock.advance(12 * HOUR_MS);
-    await holds(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 3);
+    await untilMet(cluster, async () => (await hpaOf(cluster)).spec.minReplicas === 3);
     expect((await hpaOf(cluster)).spec.maxReplicas).to.equal(5);
     expect((await hpaOf(cluster)).metadata.annotations?.[RAISED_MAX]).to.equal(undefined);
-    await holds(cluster, async () => !(await cluster.status('web')).scaleUpKeepWindow);
+    await untilMet(cluster, async () => !(await cluster.status('web')).scaleUpKeepWindow);
   });
 
   it('does not change an HPA that a ScaledObject owns, and names the ScaledObject', async () => {
@@ -206,7 +210,7 @@ describe('cronHpaController', () => {
     await createHpa(cluster, { ownerReferences: [owner] });
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
-    await holds(cluster, async () => (await readyOf(cluster, 'web')).reason === 'OwnedByScaledObject');
+    await untilMet(cluster, async () => (await readyOf(cluster, 'web')).reason === 'OwnedByScaledObject');
     await cluster.clock.advance(HOUR_MS);
     expect((await readyOf(cluster, 'web')).message).to.contain('ScaledObject "web-scaler"');
     expect((await hpaOf(cluster)).spec).to.deep.include({ minReplicas: 2, maxReplicas: 5 });
@@ -218,7 +222,7 @@ describe('cronHpaController', () => {
     await cluster.lead();
     await submitted(cluster, 'web');
     await cluster.clock.advance(30_000);
-    await holds(cluster, async () => (await readyOf(cluster, 'web')).reason === 'ScalingFailed');
+    await untilMet(cluster, async () => (await readyOf(cluster, 'web')).reason === 'ScalingFailed');
     expect((await cluster.status('web')).conditions[0].message).to.equal(
       'cron hpa job scale-up failed to execute, because of Deployment "web" not found. ' +
         'time:2026-07-15 08:00:00, next:2026-07-16 08:00:00',
@@ -227,7 +231,7 @@ describe('cronHpaController', () => {
     expect(cluster.events).to.have.length(1);
     await cluster.deployment('web', 1);
     await cluster.clock.advance(60_000);
-    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await untilMet(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
     expect(await cluster.replicas('web')).to.equal(9);
   });
 
@@ -240,7 +244,7 @@ describe('cronHpaController', () => {
       const time = `2026-07-15 08:00:${String(second).padStart(2, '0')}`;
       await cluster.clock.advance(Date.parse(`${time}+08:00`) + 1000 - cluster.clock.nowMs());
       const messageOf = async () => (await cluster.status('web')).conditions[0].message;
-      await holds(cluster, async () => {
+      await untilMet(cluster, async () => {
         const message = await messageOf();
         return message.includes(reported) && message.includes(`time:${time}`);
       });
@@ -274,7 +278,7 @@ describe('cronHpaController', () => {
     await submitted(cluster, 'web');
     cluster.clock.stepWall(2.5 * HOUR_MS);
     await cluster.clock.advance(5000);
-    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await untilMet(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
     await scaleTo(cluster, 'web', 4);
     cluster.clock.stepWall(-45 * 60_000);
     await cluster.clock.advance(HOUR_MS);
@@ -290,8 +294,8 @@ describe('cronHpaController', () => {
     await submitted(cluster, 'web');
     expect((await cluster.status('web')).nextScheduleTime).to.equal('2026-03-29T01:00:00Z'); // 03:00, where 02:00 would be
     await cluster.clock.advance(10 * 60_000);
-    await holds(cluster, async () => (await cluster.replicas('web')) === 9);
-    await holds(
+    await untilMet(cluster, async () => (await cluster.replicas('web')) === 9);
+    await untilMet(
       cluster,
       async () => (await cluster.status('web')).nextScheduleTime === '2026-03-30T00:30:00Z',
     );
@@ -304,8 +308,8 @@ describe('cronHpaController', () => {
     await cluster.lead();
     await submitted(cluster, 'web');
     await cluster.clock.advance(60_000);
-    await holds(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
-    await holds(cluster, async () =>
+    await untilMet(cluster, async () => (await cluster.status('web')).lastResult === 'Succeed scale-up');
+    await untilMet(cluster, async () =>
       (await cluster.registry.metrics()).includes('cronhpa_objects{ready="true"} 1'),
     );
     const series = await cluster.registry.metrics();
@@ -316,7 +320,7 @@ describe('cronHpaController', () => {
 });
 
 /** Runs pending I/O and advances the clock until the condition is true. */
-async function holds(cluster: CronHpaCluster, condition: () => Promise<boolean>): Promise<void> {
+async function untilMet(cluster: CronHpaCluster, condition: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if (await condition()) return;
     await cluster.clock.advance(attempt % 10 === 9 ? 100 : 0);
@@ -325,7 +329,7 @@ async function holds(cluster: CronHpaCluster, condition: () => Promise<boolean>)
 }
 
 async function submitted(cluster: CronHpaCluster, name: string): Promise<void> {
-  await holds(cluster, async () => (await cluster.status(name)).conditions !== undefined);
+  await untilMet(cluster, async () => (await cluster.status(name)).conditions !== undefined);
 }
 
 async function readyOf(cluster: CronHpaCluster, name: string) {

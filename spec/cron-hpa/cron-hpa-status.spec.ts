@@ -245,16 +245,16 @@ describe('eventsOf', () => {
   it('reports a failed job with its time, once for each cause', () => {
     const message = `${MESSAGE} at eight`;
     const outcome = outcomeOf({ state: 'Failed', message, cause: MESSAGE });
-    const toldAfter = (before: CronHpaStatus['ready']) =>
+    const reportedAfter = (before: CronHpaStatus['ready']) =>
       eventsOf(cronHpa({ status: { ready: before } }), {
         ...{ ...quiet, outcome },
         status: { ...object.status, ready: ready('ScalingFailed') },
       });
     const failed = [{ type: 'Warning', reason: 'ScalingFailed', message }];
-    expect(toldAfter(undefined)).to.deep.equal(failed);
-    expect(toldAfter(ready('ScalingFailed'))).to.deep.equal([]);
-    expect(toldAfter(ready('ScalingFailed', 'another'))).to.deep.equal(failed);
-    expect(toldAfter(ready('Scheduled', '1 of 1 jobs are scheduled'))).to.deep.equal(failed);
+    expect(reportedAfter(undefined)).to.deep.equal(failed);
+    expect(reportedAfter(ready('ScalingFailed'))).to.deep.equal([]);
+    expect(reportedAfter(ready('ScalingFailed', 'another'))).to.deep.equal(failed);
+    expect(reportedAfter(ready('Scheduled', '1 of 1 jobs are scheduled'))).to.deep.equal(failed);
   });
 
   it('reports missed activations with the reason', () => {

@@ -64,16 +64,16 @@ describe('cronHpaSubsystem', () => {
     ['horizontalpodautoscalers', 'cronhorizontalpodautoscalers'],
   ] as const) {
     it(`is not synced while only the ${other} are listed`, async () => {
-      const asked: string[] = [];
+      const requested: string[] = [];
       const refusal = forRequests({ resource: refused }, refuseRequests({ code: 403, reason: 'Forbidden' }));
       server.cluster.apiServer.setFaults({
         serve: async (request, context) => {
-          if (request.target.isResource) asked.push(`${request.verb} ${request.target.resource}`);
+          if (request.target.isResource) requested.push(`${request.verb} ${request.target.resource}`);
           await refusal.serve(request, context);
         },
       });
       subsystem.start();
-      await eventually(() => asked.includes(`list ${refused}`) && asked.includes(`watch ${other}`));
+      await eventually(() => requested.includes(`list ${refused}`) && requested.includes(`watch ${other}`));
       expect(subsystem.isSynced).to.equal(false);
     });
   }

@@ -16,7 +16,7 @@ describe('cronHpaController with hostile objects', () => {
   afterEach(() => cluster[Symbol.asyncDispose]());
 
   /** Runs pending I/O and retries until the condition is true. */
-  async function holds(condition: () => Promise<boolean>): Promise<void> {
+  async function untilMet(condition: () => Promise<boolean>): Promise<void> {
     let attempts = 0;
     await eventually(async () => {
       await cluster.clock.advance(++attempts % 10 === 0 ? 10 : 0);
@@ -50,7 +50,7 @@ describe('cronHpaController with hostile objects', () => {
     await cluster.lead();
     const ready = async () =>
       (await cluster.status('web')).conditions?.find(({ type }: { type?: string }) => type);
-    await holds(async () => (await ready())?.reason === 'InvalidSpec');
+    await untilMet(async () => (await ready())?.reason === 'InvalidSpec');
     expect(await ready()).to.include({
       status: 'False',
       message: 'Nothing is scaled: spec.jobs has more than 100 items',
@@ -58,7 +58,7 @@ describe('cronHpaController with hostile objects', () => {
     await cluster.clock.advance(120_000);
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { spec: { jobs: [UP] } });
-    await holds(async () => (await ready())?.status === 'True');
+    await untilMet(async () => (await ready())?.status === 'True');
     expect(reported('InvalidSpec')).to.have.length(1);
   });
 
@@ -73,10 +73,10 @@ describe('cronHpaController with hostile objects', () => {
     const spec = { excludeDates: Array.from({ length: 366 }, () => '30 2 ?') };
     await cluster.cronHpa('web', jobs, { spec, metadata: { annotations } });
     await cluster.lead();
-    await holds(isSubmitted);
+    await untilMet(isSubmitted);
     await cluster.clock.advance(60_000);
-    await holds(async () => (await cluster.replicas('web')) === 9);
-    await holds(async () => (await cluster.status('web')).lastResult?.startsWith('Succeed'));
+    await untilMet(async () => (await cluster.replicas('web')) === 9);
+    await untilMet(async () => (await cluster.status('web')).lastResult?.startsWith('Succeed'));
     expect((await cluster.status('web')).conditions).to.have.length(101);
     expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
@@ -84,35 +84,35 @@ describe('cronHpaController with hostile objects', () => {
   it('follows a clock that is stepped by a year, forward and back, and runs nothing twice', async () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
-    await holds(isSubmitted);
+    await untilMet(isSubmitted);
     cluster.clock.stepWall(YEAR_MS);
     await cluster.clock.advance(5000);
-    await holds(isDone); // the missed activations of a year are one event
+    await untilMet(isDone); // the missed activations of a year are one event
     expect(reported('Scaled')).to.have.length(1);
     expect(reported('ScheduleMissed')).to.have.length(1);
     cluster.clock.stepWall(-YEAR_MS);
     await cluster.clock.advance(5000);
-    await holds(async () => (await cluster.status('web')).nextScheduleTime === '2026-07-15T00:00:00Z');
+    await untilMet(async () => (await cluster.status('web')).nextScheduleTime === '2026-07-15T00:00:00Z');
     await cluster.api.patch(`${PATHS.deployments}/web`, 'merge', { spec: { replicas: 4 } });
     expect(reported('Scaled')).to.have.length(1);
     await cluster.clock.advance(60_000); // the clock reaches 08:00 a second time
-    await holds(async () => (await cluster.replicas('web')) === 9);
-    await holds(async () => reported('Scaled').length === 2);
+    await untilMet(async () => (await cluster.replicas('web')) === 9);
+    await untilMet(async () => reported('Scaled').length === 2);
     expect(cluster.logger.lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
   it('gives up soon in a storm of conflicts, reports it once, and runs the activation afterwards', async () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
-    await holds(isSubmitted);
+    await untilMet(isSubmitted);
     cluster.setFaults(forRequests({ resource: 'deployments' }, conflictWrites(20)));
     await cluster.clock.advance(60_000);
-    await holds(async () => reported('ScalingFailed').length > 0);
+    await untilMet(async () => reported('ScalingFailed').length > 0);
     for (let second = 0; second < 60; second++) {
       await cluster.clock.advance(1000);
       await cluster.status('web');
     }
-    await holds(isDone);
+    await untilMet(isDone);
     expect(await cluster.replicas('web')).to.equal(9);
     expect(reported('ScalingFailed')).to.have.length(1);
     expect(reported('Scaled')).to.have.length(1);
@@ -121,10 +121,10 @@ describe('cronHpaController with hostile objects', () => {
   it('does the same when the conflicts are in the status', async () => {
     await cluster.cronHpa('web', [UP]);
     await cluster.lead();
-    await holds(isSubmitted);
+    await untilMet(isSubmitted);
     cluster.setFaults(forRequests({ resource: 'cronhorizontalpodautoscalers' }, conflictWrites(20)));
     await cluster.clock.advance(60_000);
-    await holds(isDone);
+    await untilMet(isDone);
     expect(await cluster.replicas('web')).to.equal(9);
     const errors = cluster.logger.lines.filter(({ level }) => level === 'error');
     expect(errors.map(({ message }) => message)).to.deep.equal(['Cannot reconcile object; retrying']);

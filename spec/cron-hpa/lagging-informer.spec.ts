@@ -21,7 +21,7 @@ for (const lagMs of [100, 12_000, 95_000])
       await cluster.cronHpa('web', [UP, DOWN]);
       cluster.setFaults(writes, delayWatches(lagMs));
       await cluster.lead();
-      await holds(async () => (await cluster.status('web')).nextScheduleTime !== undefined);
+      await untilMet(async () => (await cluster.status('web')).nextScheduleTime !== undefined);
     });
     afterEach(() => cluster[Symbol.asyncDispose]());
 
@@ -36,8 +36,8 @@ for (const lagMs of [100, 12_000, 95_000])
       const labels = { size: String(size) };
       await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { metadata: { labels } });
       await cluster.clock.advance(50);
-      await holds(async () => (await cluster.replicas('web')) === size);
-      await holds(async () => (await cluster.status('web')).lastScheduleTime === atThisMinute());
+      await untilMet(async () => (await cluster.replicas('web')) === size);
+      await untilMet(async () => (await cluster.status('web')).lastScheduleTime === atThisMinute());
       await cluster.clock.advance(10_000);
       await atTenSeconds();
       await scaleTo(5); // makes a duplicate run visible
@@ -79,13 +79,13 @@ for (const lagMs of [100, 12_000, 95_000])
     /** The job runs as in the informer's version, and again with the changed spec once the informer has it. */
     async function minuteOfLateNews(): Promise<void> {
       await cluster.clock.advance(toNextMinuteMs());
-      await holds(async () => (await cluster.replicas('web')) === 3);
-      await holds(async () => (await cluster.status('web')).lastScheduleTime === atThisMinute());
+      await untilMet(async () => (await cluster.replicas('web')) === 3);
+      await untilMet(async () => (await cluster.status('web')).lastScheduleTime === atThisMinute());
       for (let second = 0; second < 55; second += 5) {
         await cluster.clock.advance(5000);
         await pause();
       }
-      await holds(async () => (await cluster.replicas('web')) === 4);
+      await untilMet(async () => (await cluster.replicas('web')) === 4);
     }
 
     function toNextMinuteMs(): number {
@@ -102,7 +102,7 @@ for (const lagMs of [100, 12_000, 95_000])
     }
 
     /** Runs pending I/O and retries until the condition is true. */
-    async function holds(condition: () => Promise<boolean>): Promise<void> {
+    async function untilMet(condition: () => Promise<boolean>): Promise<void> {
       let attempts = 0;
       await eventually(async () => {
         await cluster.clock.advance(++attempts % 10 === 0 ? 10 : 0);

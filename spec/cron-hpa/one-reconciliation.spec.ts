@@ -14,29 +14,29 @@ const never = new AbortController().signal;
 
 describe('cronHpaController with an informer behind an earlier leader', () => {
   it('does not run an activation that has just run, though it looks due', async () => {
-    const { asked, reconcile, sizes } = setUp({
-      seen: activatedAt('2026-07-14T08:00:00Z'),
+    const { requested, reconcile, sizes } = setUp({
+      observed: activatedAt('2026-07-14T08:00:00Z'),
       now: activatedAt(DUE),
     });
     await reconcile();
     expect(sizes).to.deep.equal([]);
-    expect(asked()).to.equal(1);
+    expect(requested()).to.equal(1);
   });
 
   it('runs an activation that has not run, and does not read its own writes again', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z');
-    const { asked, clock, reconcile, sizes } = setUp({ seen, now: seen });
+    const observed = activatedAt('2026-07-14T08:00:00Z');
+    const { requested, clock, reconcile, sizes } = setUp({ observed, now: observed });
     await reconcile();
-    expect([sizes, asked()]).to.deep.equal([[3], 1]);
+    expect([sizes, requested()]).to.deep.equal([[3], 1]);
     await reconcile();
-    expect([sizes, asked()]).to.deep.equal([[3], 1]);
+    expect([sizes, requested()]).to.deep.equal([[3], 1]);
     await clock.advance(86_400_000);
     await reconcile();
-    expect([sizes, asked()]).to.deep.equal([[3, 3], 1]);
+    expect([sizes, requested()]).to.deep.equal([[3, 3], 1]);
   });
 
   it('does nothing for a deleted object', async () => {
-    const { reconcile, sizes } = setUp({ seen: activatedAt('2026-07-14T08:00:00Z'), now: undefined });
+    const { reconcile, sizes } = setUp({ observed: activatedAt('2026-07-14T08:00:00Z'), now: undefined });
     expect(await reconcile()).to.deep.equal({});
     expect(sizes).to.deep.equal([]);
   });
@@ -50,8 +50,8 @@ describe('cronHpaController in one reconciliation', () => {
   ] as const) {
     it(`lets other work run between many jobs ${what}`, async () => {
       const jobs = Array.from({ length: 20 }, (_, index) => job({ name: `job-${index}`, ...changes }));
-      const seen = cronHpa({ spec: { jobs } });
-      const { reconcile, written } = setUp({ seen, now: seen, share: shareOfSlowSteps() });
+      const observed = cronHpa({ spec: { jobs } });
+      const { reconcile, written } = setUp({ observed, now: observed, share: shareOfSlowSteps() });
       const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
       const before = loops();
       await reconcile();
@@ -61,12 +61,12 @@ describe('cronHpaController in one reconciliation', () => {
   }
 
   it('runs an activation until startingDeadlineSeconds have passed, and reports it as missed then', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z', { startingDeadlineSeconds: 60 });
-    const inTime = setUp({ seen, now: seen });
+    const observed = activatedAt('2026-07-14T08:00:00Z', { startingDeadlineSeconds: 60 });
+    const inTime = setUp({ observed, now: observed });
     await inTime.clock.advance(60_000);
     await inTime.reconcile();
     expect(inTime.sizes).to.deep.equal([3]);
-    const late = setUp({ seen, now: seen });
+    const late = setUp({ observed, now: observed });
     await late.clock.advance(61_000);
     await late.reconcile();
     expect(late.sizes).to.deep.equal([]);
@@ -74,10 +74,10 @@ describe('cronHpaController in one reconciliation', () => {
   });
 
   it('records no failure for an activation that the end of its term aborts', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const observed = activatedAt('2026-07-14T08:00:00Z');
     const ending = new AbortController();
     const { reconcile, written } = setUp({
-      ...{ seen, now: seen },
+      ...{ observed, now: observed },
       set: async () => {
         ending.abort(new Error('not the leader any more'));
         throw new Error('connection reset');
@@ -89,9 +89,9 @@ describe('cronHpaController in one reconciliation', () => {
   });
 
   it('records a failure, and retries after a second', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const observed = activatedAt('2026-07-14T08:00:00Z');
     const { reconcile, written } = setUp({
-      ...{ seen, now: seen, set: () => Promise.reject(new Error('connection reset')) },
+      ...{ observed, now: observed, set: () => Promise.reject(new Error('connection reset')) },
     });
     expect(await reconcile()).to.deep.equal({ requeueAfterMs: 1000 });
     expect(written()?.jobs[0]?.message).to.match(/connection reset/);
@@ -99,10 +99,10 @@ describe('cronHpaController in one reconciliation', () => {
   });
 
   it('doubles the delay after each failure up to a minute, and resets it after a success', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z');
+    const observed = activatedAt('2026-07-14T08:00:00Z');
     let isBroken = true;
     const { clock, reconcile } = setUp({
-      ...{ seen, now: seen },
+      ...{ observed, now: observed },
       set: async () => {
         if (isBroken) throw new Error('connection reset');
       },
@@ -120,17 +120,17 @@ describe('cronHpaController in one reconciliation', () => {
   });
 
   it('reconciles when the next job is due, even before the retry', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z', { jobs: [job({ schedule: '* * * * * *' })] });
+    const observed = activatedAt('2026-07-14T08:00:00Z', { jobs: [job({ schedule: '* * * * * *' })] });
     const { reconcile } = setUp({
-      ...{ seen, now: seen, set: () => Promise.reject(new Error('connection reset')) },
+      ...{ observed, now: observed, set: () => Promise.reject(new Error('connection reset')) },
     });
     await reconcile();
     expect(await reconcile()).to.deep.equal({ requeueAfterMs: 1000 });
   });
 
   it('is the reporting controller of its events', async () => {
-    const seen = activatedAt('2026-07-14T08:00:00Z');
-    const { reconcile, reported } = setUp({ seen, now: seen });
+    const observed = activatedAt('2026-07-14T08:00:00Z');
+    const { reconcile, reported } = setUp({ observed, now: observed });
     await reconcile();
     expect(reported).to.have.length(1);
     expect(reported[0]).to.deep.include({ type: 'Normal', reason: 'Scaled', action: 'Scale' });
@@ -151,12 +151,12 @@ function activatedAt(time: string, spec: Partial<CronHpa['spec']> = {}): CronHpa
 
 /** A leader whose informer has another version of an object than the API server. */
 function setUp({
-  seen,
+  observed,
   now,
   set,
   share,
 }: {
-  readonly seen: CronHpa;
+  readonly observed: CronHpa;
   readonly now: CronHpa | undefined;
   /** Called instead of setting a size. */
   readonly set?: () => Promise<void>;
@@ -165,17 +165,17 @@ function setUp({
   const clock = new ManualClock(Date.parse(DUE));
   const sizes: number[] = [];
   const reported: object[] = [];
-  let [latest, askedCount] = [now, 0];
+  let [latest, requestCount] = [now, 0];
   let written: CronHpaStatus | undefined;
   const nothing = { onChange: () => () => {}, synced: async () => {} };
   const series = new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 }));
   const controller = cronHpaController({
-    cronHpas: { ...nothing, find: () => seen, values: () => [] },
+    cronHpas: { ...nothing, find: () => observed, values: () => [] },
     hpas: { ...nothing, find: () => undefined },
     ...{ cronHpasByTarget: () => [], hpasByTarget: () => [], hpaClient: undefined },
     statuses: {
       get: async () => {
-        askedCount++;
+        requestCount++;
         return latest;
       },
       write: async (object: CronHpa, status: CronHpaStatus) => {
@@ -198,5 +198,5 @@ function setUp({
     },
   } as never);
   const reconcile = (signal = never) => controller.reconcile('default/web', signal);
-  return { asked: () => askedCount, clock, reconcile, sizes, reported, written: () => written };
+  return { requested: () => requestCount, clock, reconcile, sizes, reported, written: () => written };
 }

@@ -52,12 +52,12 @@ describe('planJobs', () => {
   });
 
   it('schedules from the last activation that was handled', () => {
-    const [planned] = planAt(seen({ lastActivationTime: '2026-07-15T08:00:00Z' }), NOW);
+    const [planned] = planAt(observed({ lastActivationTime: '2026-07-15T08:00:00Z' }), NOW);
     expect(planned?.sinceMs).to.equal(Date.parse('2026-07-15T08:00:00Z'));
   });
 
   it('starts over when the job has changed', () => {
-    const before = seen({ lastActivationTime: '2026-07-15T08:00:00Z' });
+    const before = observed({ lastActivationTime: '2026-07-15T08:00:00Z' });
     for (const change of [
       { targetSize: 4 },
       { schedule: '@hourly' },
@@ -71,7 +71,7 @@ describe('planJobs', () => {
   });
 
   it('starts over when the excluded dates, the target or the default time zone have changed', () => {
-    const before = seen({ lastActivationTime: '2026-07-15T08:00:00Z' });
+    const before = observed({ lastActivationTime: '2026-07-15T08:00:00Z' });
     const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'api' };
     for (const change of [{ excludeDates: ['2026-12-24'] }, { scaleTargetRef: target }]) {
       const [planned] = planAt({ ...before, spec: { ...before.spec, ...change } }, NOW);
@@ -96,7 +96,7 @@ describe('planJobs', () => {
   });
 
   it('continues when the clock was put back by minutes, and starts over when it was by hours', () => {
-    const ahead = (lastActivationTime: string) => planAt(seen({ lastActivationTime }), NOW)[0]?.sinceMs;
+    const ahead = (lastActivationTime: string) => planAt(observed({ lastActivationTime }), NOW)[0]?.sinceMs;
     expect(ahead('2026-07-15T10:30:00Z')).to.equal(Date.parse('2026-07-15T10:30:00Z'));
     expect(ahead('2026-07-15T11:00:00Z')).to.equal(Date.parse('2026-07-15T11:00:00Z'));
     expect(ahead('2026-07-15T11:00:01Z')).to.equal(Date.parse(NOW));
@@ -105,12 +105,12 @@ describe('planJobs', () => {
 
   it('records the time it starts over from, so that it is the same at each reconciliation', () => {
     for (const reported of ['2036-07-15T10:00:00Z', 'never']) {
-      const [activated] = planAt(seen({ lastActivationTime: reported }), NOW);
+      const [activated] = planAt(observed({ lastActivationTime: reported }), NOW);
       expect(activated?.condition).to.include({
         lastActivationTime: NOW,
         submittedTime: '2026-07-14T10:00:00Z',
       });
-      const [submitted] = planAt(seen({ submittedTime: reported }), NOW);
+      const [submitted] = planAt(observed({ submittedTime: reported }), NOW);
       expect(submitted?.condition)
         .to.include({ submittedTime: NOW })
         .and.not.have.property('lastActivationTime');
@@ -120,7 +120,7 @@ describe('planJobs', () => {
   it('completes a job with runOnce after its first activation', () => {
     const runOnce = { spec: { jobs: [job({ runOnce: true })] } };
     expect(planAt(cronHpa(runOnce), NOW)[0]?.schedule).to.not.equal(undefined);
-    const [ended] = planAt(seen({ lastActivationTime: '2026-07-15T08:00:00Z' }, runOnce), NOW);
+    const [ended] = planAt(observed({ lastActivationTime: '2026-07-15T08:00:00Z' }, runOnce), NOW);
     expect(ended?.schedule).to.equal(undefined);
     expect(ended?.problem).to.equal(undefined);
   });
@@ -154,7 +154,7 @@ describe('planJobs', () => {
 
   it('continues the first job of a name, and reports the second once', () => {
     const jobs = [job(), job({ schedule: '0 0 20 * * *', targetSize: 1 })];
-    const object = seen({}, { spec: { jobs } });
+    const object = observed({}, { spec: { jobs } });
     const planned = planAt(object, NOW);
     expect(planned[0]?.sinceMs).to.equal(Date.parse('2026-07-14T10:00:00Z'));
     const status = statusAfter(object, {
@@ -168,7 +168,7 @@ describe('planJobs', () => {
 });
 
 /** An object that was reconciled a day ago, with a changed condition. */
-function seen(changes: object, parts: Parameters<typeof cronHpa>[0] = {}) {
+function observed(changes: object, parts: Parameters<typeof cronHpa>[0] = {}) {
   const object = cronHpa(parts);
   const nowMs = Date.parse('2026-07-14T10:00:00Z');
   const jobs = planAt(object, '2026-07-14T10:00:00Z');

@@ -44,9 +44,9 @@ describe('setSize', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  const set = (size: number, known?: Hpa, object: CronHpa = cronHpa()) =>
+  const set = (size: number, existing?: Hpa, object: CronHpa = cronHpa()) =>
     setSize(object, size, {
-      ...{ scales, hpaClient, hpa: known, signal, scaleLog: new ScaleLog({ logger }) },
+      ...{ scales, hpaClient, hpa: existing, signal, scaleLog: new ScaleLog({ logger }) },
       cause: { by: 'cronhpa web', why: 'job peak' },
       clock: systemClock, // waits some milliseconds after a conflict
     });
@@ -77,8 +77,8 @@ describe('setSize', () => {
   });
 
   it('sets minReplicas of an HPA, and leaves the target to the HPA', async () => {
-    const known = await createHpa(1, 5);
-    expect(await set(4, known)).to.deep.equal({ adjustType: 'hpa min replicas', current: 1, desired: 4 });
+    const existing = await createHpa(1, 5);
+    expect(await set(4, existing)).to.deep.equal({ adjustType: 'hpa min replicas', current: 1, desired: 4 });
     expect([await minReplicas(), await replicas()]).to.deep.equal([4, 2]);
     const { managedFields } = (await server.client.get(WEB)).body.metadata;
     const managers = managedFields.map(({ manager }: { readonly manager: string }) => manager);
@@ -92,23 +92,23 @@ describe('setSize', () => {
   });
 
   it("reads the HPA again instead of using the informer's version", async () => {
-    const known = await createHpa(4, 5);
+    const existing = await createHpa(4, 5);
     await patch({ spec: { minReplicas: 2 } });
-    expect(await set(4, known)).to.deep.include({ current: 2, desired: 4 });
+    expect(await set(4, existing)).to.deep.include({ current: 2, desired: 4 });
     expect(await minReplicas()).to.equal(4);
   });
 
   it('scales the target when the HPA of the informer is deleted or has another target', async () => {
-    const known = await createHpa(1, 5);
+    const existing = await createHpa(1, 5);
     await patch({ spec: { scaleTargetRef: { kind: 'Deployment', name: 'other' } } });
-    expect(await set(3, known)).to.deep.include({ adjustType: 'scale replicas', desired: 3 });
+    expect(await set(3, existing)).to.deep.include({ adjustType: 'scale replicas', desired: 3 });
     expect([await minReplicas(), await replicas()]).to.deep.equal([1, 3]);
     await server.client.delete(WEB);
-    expect(await set(4, known)).to.deep.include({ adjustType: 'scale replicas', desired: 4 });
+    expect(await set(4, existing)).to.deep.include({ adjustType: 'scale replicas', desired: 4 });
   });
 
   it('does not change an HPA that a ScaledObject has taken over', async () => {
-    const known = await createHpa(1, 5);
+    const existing = await createHpa(1, 5);
     const owner = {
       apiVersion: 'keda.sh/v1alpha1',
       kind: 'ScaledObject',
@@ -117,12 +117,12 @@ describe('setSize', () => {
       controller: true,
     };
     await patch({ metadata: { ownerReferences: [owner] } });
-    expect(await errorOf(set(3, known))).to.match(/is managed by ScaledObject "so"/);
+    expect(await errorOf(set(3, existing))).to.match(/is managed by ScaledObject "so"/);
     expect([await minReplicas(), await replicas()]).to.deep.equal([1, 2]);
   });
 
   it('retries when the HPA changes during the write', async () => {
-    const known = await createHpa(1, 5);
+    const existing = await createHpa(1, 5);
     const real = hpaClient;
     const signals: AbortSignal[] = [];
     let isFirst = true;
@@ -138,20 +138,20 @@ describe('setSize', () => {
         return await real.patch(...call);
       },
     };
-    await set(3, known);
+    await set(3, existing);
     expect(signals, 'the signal of each request').to.deep.equal(Array(4).fill(signal));
     expect((await server.client.get(WEB)).body.spec).to.deep.include({ minReplicas: 3, maxReplicas: 6 });
   });
 
   it('changes nothing when the HPA cannot be read', async () => {
-    const known = await createHpa(1, 5);
+    const existing = await createHpa(1, 5);
     hpaClient = { get: async () => ({ metadata: { name: 'web' } }), patch: hpaClient.patch };
-    expect(await errorOf(set(3, known))).to.equal('HorizontalPodAutoscaler "web" is malformed');
+    expect(await errorOf(set(3, existing))).to.equal('HorizontalPodAutoscaler "web" is malformed');
     expect([await minReplicas(), await replicas()]).to.deep.equal([1, 2]);
   });
 
   it('gives up when the HPA changes repeatedly', async () => {
-    const known = await createHpa(1, 5);
+    const existing = await createHpa(1, 5);
     const real = hpaClient;
     let max = 5;
     hpaClient = {
@@ -161,7 +161,7 @@ describe('setSize', () => {
         return await real.patch(...call);
       },
     };
-    expect(await errorOf(set(3, known))).to.match(/\(status 409\)/);
+    expect(await errorOf(set(3, existing))).to.match(/\(status 409\)/);
     expect(max, 'one change for each of five attempts').to.equal(10);
     expect(await minReplicas()).to.equal(1);
   });
@@ -169,26 +169,28 @@ describe('setSize', () => {
   it('sets nothing if an HPA has the target and the annotation is false', async () => {
     const own = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'false' } });
     expect(await set(3, undefined, own)).to.include({ adjustType: 'scale replicas', desired: 3 });
-    const known = await createHpa(1, 5);
-    const message = await errorOf(set(4, known, own));
+    const existing = await createHpa(1, 5);
+    const message = await errorOf(set(4, existing, own));
     expect(message).to.include('HorizontalPodAutoscaler "web" scales Deployment "web"');
     expect(message).to.include(`CronHorizontalPodAutoscaler "${own.name}"`);
     expect(await minReplicas()).to.equal(1);
   });
 
   it('requires an HPA when the annotation is set, and rejects size 0 for one', async () => {
-    const asked = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'true' } });
+    const requested = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'true' } });
     const missing = 'no HorizontalPodAutoscaler scales Deployment "web"';
-    expect(await errorOf(set(3, undefined, asked))).to.equal(missing);
+    expect(await errorOf(set(3, undefined, requested))).to.equal(missing);
     const named = cronHpa({
       spec: { scaleTargetRef: { apiVersion: '', kind: 'HorizontalPodAutoscaler', name: 'web' } },
     });
     expect(await errorOf(set(3, undefined, named))).to.equal(
       'no HorizontalPodAutoscaler scales HorizontalPodAutoscaler "web"',
     );
-    const known = await createHpa(1, 5);
-    expect(await errorOf(set(0, known))).to.equal('HorizontalPodAutoscaler "web" cannot have minReplicas 0');
-    expect(await set(3, known, named)).to.deep.include({ adjustType: 'hpa min replicas', current: 1 });
+    const existing = await createHpa(1, 5);
+    expect(await errorOf(set(0, existing))).to.equal(
+      'HorizontalPodAutoscaler "web" cannot have minReplicas 0',
+    );
+    expect(await set(3, existing, named)).to.deep.include({ adjustType: 'hpa min replicas', current: 1 });
   });
 });
 

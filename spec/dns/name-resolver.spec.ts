@@ -118,17 +118,18 @@ describe('NameResolver', () => {
 
   it('caches addresses, and failures for a shorter time', async () => {
     using system = await setup({ 'a.test': [ipv4('a.test', '10.0.0.7')] });
-    const askedFor = (name: string) => system.server.questions.filter((each) => each === `A ${name}`).length;
+    const questionsAbout = (name: string) =>
+      system.server.questions.filter((each) => each === `A ${name}`).length;
     const resolveBoth = () => Promise.all([system.message('a.test'), system.message('gone.test')]);
     await resolveBoth();
     await resolveBoth();
-    expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([1, 1]);
+    expect([questionsAbout('a.test'), questionsAbout('gone.test')]).to.deep.equal([1, 1]);
     await system.clock.advance(10_000);
     await resolveBoth();
-    expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([1, 2]);
+    expect([questionsAbout('a.test'), questionsAbout('gone.test')]).to.deep.equal([1, 2]);
     await system.clock.advance(30_000);
     await resolveBoth();
-    expect([askedFor('a.test'), askedFor('gone.test')]).to.deep.equal([2, 3]);
+    expect([questionsAbout('a.test'), questionsAbout('gone.test')]).to.deep.equal([2, 3]);
   });
 
   it('times out on a silent name server, and caches the failure', async () => {
@@ -189,7 +190,7 @@ describe('NameResolver', () => {
     ];
     for (const ttl of [0, 2 ** 31 - 1]) {
       using system = await setup({ 'a.test': records(ttl) });
-      const askedCount = () => system.server.questions.filter((each) => each === 'A a.test').length;
+      const requestCount = () => system.server.questions.filter((each) => each === 'A a.test').length;
       for (const [afterMs, count] of [
         [0, 1],
         [29_999, 1],
@@ -197,7 +198,7 @@ describe('NameResolver', () => {
       ] as const) {
         await system.clock.advance(afterMs);
         expect(await system.message('a.test')).to.equal('10.0.0.7');
-        expect(askedCount()).to.equal(count);
+        expect(requestCount()).to.equal(count);
       }
     }
   });

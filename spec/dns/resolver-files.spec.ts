@@ -68,9 +68,9 @@ describe('candidateNames', () => {
   });
 
   it('leaves out names that are too long for DNS', () => {
-    const longest = `${'a.'.repeat(126)}a`;
-    expect(candidateNames(longest, search)).to.deep.equal([longest]);
-    expect(candidateNames(`a${longest}`, search)).to.deep.equal([]);
+    const max = `${'a.'.repeat(126)}a`;
+    expect(candidateNames(max, search)).to.deep.equal([max]);
+    expect(candidateNames(`a${max}`, search)).to.deep.equal([]);
   });
 
   it('treats a name with a final dot as absolute', () => {

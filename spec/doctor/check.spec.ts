@@ -24,11 +24,11 @@ describe('formatRemedy', () => {
 describe('examineEach', () => {
   it('examines up to 16 objects concurrently, and returns findings in their order', async () => {
     let running = 0;
-    let most = 0;
+    let max = 0;
     const findings = await examineEach(
       Array.from({ length: 40 }, (_, index) => `o-${index}`),
       async (object) => {
-        most = Math.max(most, ++running);
+        max = Math.max(max, ++running);
         const isOdd = object.endsWith('1');
         for (let step = 0; step < (isOdd ? 1 : 5); step++) await Promise.resolve();
         running--;
@@ -38,7 +38,7 @@ describe('examineEach', () => {
     expect(findings.map(({ subject }) => subject)).to.deep.equal(
       Array.from({ length: 40 }, (_, index) => `o-${index}`),
     );
-    expect(most).to.equal(16);
+    expect(max).to.equal(16);
   });
 });
 

@@ -2,22 +2,22 @@ import { expect } from 'chai';
 import { hpaController } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { followedWeb } from './min-replicas/built-decision.ts';
+import { webHpa } from './min-replicas/built-decision.ts';
 
 const never = new AbortController().signal;
 
 describe('hpaController with an HPA that it no longer manages', () => {
   it('removes all state of a deleted HPA, or one that the selector no longer matches', async () => {
     const everything = ['decisions shop/web', 'world shop/web', 'series shop/web'];
-    const kept = ['memory shop/web', 'week shop/web', 'memory of all in shop'];
-    const gone = await forgotten(undefined, { isDryRun: false });
-    expect(gone).to.deep.equal([...everything, 'sent statuses shop/web', ...kept]);
-    const relabelled = await forgotten(followedWeb({ minReplicas: 1 }), { isDryRun: false });
-    expect(relabelled).to.deep.equal([...everything, ...kept]);
+    const retained = ['memory shop/web', 'week shop/web', 'memory of all in shop'];
+    const gone = await removed(undefined, { isDryRun: false });
+    expect(gone).to.deep.equal([...everything, 'sent statuses shop/web', ...retained]);
+    const relabelled = await removed(webHpa({ minReplicas: 1 }), { isDryRun: false });
+    expect(relabelled).to.deep.equal([...everything, ...retained]);
   });
 
   it('retains persisted state in a dry run', async () => {
-    const found = await forgotten(undefined, { isDryRun: true });
+    const found = await removed(undefined, { isDryRun: true });
     expect(found)
       .to.include('memory shop/web, but not the persisted state')
       .and.not.include('memory shop/web');
@@ -25,8 +25,8 @@ describe('hpaController with an HPA that it no longer manages', () => {
 });
 
 /** The state that is removed when an unselected HPA is reconciled, in order. */
-async function forgotten(
-  hpa: ReturnType<typeof followedWeb> | undefined,
+async function removed(
+  hpa: ReturnType<typeof webHpa> | undefined,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<string[]> {
   const reported: string[] = [];

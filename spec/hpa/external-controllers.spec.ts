@@ -8,7 +8,7 @@ import {
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { followedWeb } from './min-replicas/built-decision.ts';
+import { webHpa } from './min-replicas/built-decision.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 0, 1);
 
@@ -157,7 +157,7 @@ function hpa(status: object, ...writers: readonly (readonly [manager: string, ti
   );
 }
 
-const web = followedWeb({ minReplicas: 1 });
+const web = webHpa({ minReplicas: 1 });
 const other = { manager: 'kube-controller-manager', writtenAtMs: 0 };
 const ABLE = { type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale', message: 'ready' } as const;
 

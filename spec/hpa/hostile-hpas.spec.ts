@@ -53,7 +53,7 @@ describe('hpaController with excessive HPAs', () => {
       ...{ status: 'False', reason: 'SpecTooLarge', message: 'the HPA has 501 metrics, more than 500' },
     });
     expect(await cluster.replicas('web')).to.equal(2);
-    expect(cluster.metrics.asked.filter((path) => path.includes('/web'))).to.deep.equal([]);
+    expect(cluster.metrics.requested.filter((path) => path.includes('/web'))).to.deep.equal([]);
     await cluster.api.patch(`${PATHS.hpas}/web`, 'merge', { spec: { metrics: [external] } });
     await cluster.elapse(35);
     expect(await cluster.replicas('web')).to.equal(4);
@@ -116,8 +116,8 @@ describe('hpaController with excessive HPAs', () => {
     expect(await condition('web', 'AbleToScale')).to.include({ status: 'True' });
   });
 
-  async function condition(name: string, wanted: string) {
+  async function condition(name: string, expected: string) {
     const { status } = await cluster.get(name);
-    return status?.conditions?.find(({ type }: { type: string }) => type === wanted);
+    return status?.conditions?.find(({ type }: { type: string }) => type === expected);
   }
 });

@@ -3,7 +3,7 @@ import { recordEvent, withoutSelector } from '#lib/hpa/hpa-controller.ts';
 import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import { type ApiFault, conflictWrites, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
 import { type HpaCluster, PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
-import { followedWeb } from './min-replicas/built-decision.ts';
+import { webHpa } from './min-replicas/built-decision.ts';
 
 describe('hpaController', () => {
   let cluster: HpaCluster;
@@ -48,9 +48,9 @@ describe('hpaController', () => {
     await cluster.lead();
     await cluster.elapse(20);
     const { metadata } = await cluster.get('web');
-    const asked = cluster.metrics.asked.length;
+    const requested = cluster.metrics.requested.length;
     await cluster.elapse(60);
-    expect(cluster.metrics.asked.length - asked).to.be.within(4, 5); // 60 s, or slightly more
+    expect(cluster.metrics.requested.length - requested).to.be.within(4, 5); // 60 s, or slightly more
     expect((await cluster.get('web')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
   });
 
@@ -140,16 +140,16 @@ describe('hpaController', () => {
     cluster.queue('web', '20');
     await cluster.lead({ syncPeriodMs: 3_600_000 });
     await cluster.elapse(5);
-    expect(cluster.metrics.asked).to.have.lengthOf(1);
+    expect(cluster.metrics.requested).to.have.lengthOf(1);
     await annotate({ 'platform.stke/resync-period': '5s' });
-    await cluster.passes(() => cluster.metrics.asked.length === 2);
+    await cluster.passes(() => cluster.metrics.requested.length === 2);
     await cluster.elapse(20);
-    expect(cluster.metrics.asked.length).to.be.within(5, 7); // the first of the four may reuse the previous read
-    const before = cluster.metrics.asked.length;
+    expect(cluster.metrics.requested.length).to.be.within(5, 7); // the first of the four may reuse the previous read
+    const before = cluster.metrics.requested.length;
     await annotate({ 'platform.stke/resync-period': '1ms' });
     await cluster.passes(() => cluster.events.some((event) => event.startsWith('web InvalidResyncPeriod')));
     await cluster.elapse(60);
-    expect(cluster.metrics.asked.length - before).to.be.lessThan(3);
+    expect(cluster.metrics.requested.length - before).to.be.lessThan(3);
     expect(cluster.events.filter((event) => event.includes('InvalidResyncPeriod'))).to.have.lengthOf(1);
   });
 
@@ -181,10 +181,10 @@ describe('hpaController', () => {
     await cluster.lead();
     await cluster.passes(async () => (await cluster.replicas('a')) === 4);
     await cluster.elapse(20);
-    const before = cluster.metrics.asked.length;
+    const before = cluster.metrics.requested.length;
     await cluster.elapse(150);
-    expect(new Set(cluster.metrics.asked.slice(before))).to.deep.equal(new Set([list]));
-    expect(cluster.metrics.asked.length - before).to.be.within(10, 11); // 150 s, or slightly more
+    expect(new Set(cluster.metrics.requested.slice(before))).to.deep.equal(new Set([list]));
+    expect(cluster.metrics.requested.length - before).to.be.within(10, 11); // 150 s, or slightly more
     expect(await Promise.all(names.slice(1).map(cluster.replicas))).to.deep.equal([2, 2, 2]);
   });
 
@@ -243,7 +243,7 @@ describe('hpaController', () => {
     await cluster.lead();
     await cluster.passes(async () => (await cluster.get('web')).status?.desiredReplicas === 4);
     expect(await cluster.replicas('web')).to.equal(4);
-    expect(cluster.metrics.asked).to.have.lengthOf(500);
+    expect(cluster.metrics.requested).to.have.lengthOf(500);
   });
 
   it('rejects two HPAs that scale the same pods', async () => {
@@ -305,8 +305,8 @@ describe('hpaController', () => {
   });
 
   // Untyped: each spec asserts the content of an object.
-  function condition(hpa: ReturnType<typeof JSON.parse>, wanted: string) {
-    return hpa.status?.conditions?.find(({ type }: { type: string }) => type === wanted);
+  function condition(hpa: ReturnType<typeof JSON.parse>, desired: string) {
+    return hpa.status?.conditions?.find(({ type }: { type: string }) => type === desired);
   }
 
   async function runningPods() {
@@ -348,10 +348,10 @@ describe('decideAndScale after a long wait for a permit', () => {
     }
     await cluster.hpa('slow');
     await cluster.lead({ concurrentSyncs: 1, syncPeriodMs: 3_600_000 });
-    await cluster.passes(() => cluster.metrics.asked.some((path) => path.endsWith('/slow')));
+    await cluster.passes(() => cluster.metrics.requested.some((path) => path.endsWith('/slow')));
     await writing.promise;
     await cluster.hpa('web');
-    await cluster.passes(() => cluster.metrics.asked.some((path) => path.endsWith('/web')));
+    await cluster.passes(() => cluster.metrics.requested.some((path) => path.endsWith('/web')));
     await cluster.passes(() => true);
     expect(await cluster.replicas('web')).to.equal(2);
   });
@@ -397,7 +397,7 @@ describe('decideAndScale during a long read of the scale', () => {
       cluster.queue('web', '40');
       await cluster.hpa('web');
       await cluster.lead({ syncPeriodMs: 3_600_000 });
-      await cluster.passes(() => cluster.metrics.asked.some((path) => path.endsWith('/web')));
+      await cluster.passes(() => cluster.metrics.requested.some((path) => path.endsWith('/web')));
       await reading.promise;
       const path = `${PATHS.hpas}/web`;
       await (change ? cluster.api.patch(path, 'merge', change) : cluster.api.delete(path));
@@ -427,7 +427,7 @@ function lateScaleOf(name: string, onWriting: () => void, late: 'update' | 'get'
 
 describe('recordEvent', () => {
   it('records an event about the HPA, and none in a dry run', () => {
-    const web = followedWeb({ minReplicas: 1 });
+    const web = webHpa({ minReplicas: 1 });
     const hpa = { ...web, metadata: { ...web.metadata, resourceVersion: '7' } };
     const event = { type: 'Warning', reason: 'FailedGetScale', message: 'gone' } as const;
     const recorded = (isDryRun: boolean) => {

@@ -42,7 +42,7 @@ describe('hpaController killed between its writes', () => {
     };
     await cluster.hpa('web', { spec: { behavior } });
     cluster.queue('web', LOADS[0] ?? '');
-    const { fault, seen } = killingFault(killed);
+    const { fault, observed } = killingFault(killed);
     cluster.setFaults(fault);
     await cluster.lead();
     const replicas: number[] = [];
@@ -51,10 +51,10 @@ describe('hpaController killed between its writes', () => {
       cluster.queue('web', load);
       for (let second = 0; second < 15; second++) {
         await cluster.elapse(1);
-        if (!seen.isDead) continue;
+        if (!observed.isDead) continue;
         await cluster.stop();
         memoryAtDeath = (await cluster.api.get(PATHS.memory)).body.data.web;
-        seen.isDead = false;
+        observed.isDead = false;
         await cluster.lead();
       }
       replicas.push(await cluster.replicas('web'));
@@ -62,7 +62,7 @@ describe('hpaController killed between its writes', () => {
     const { currentReplicas, desiredReplicas, conditions } = (await cluster.get('web')).status;
     const reasons = conditions.map(({ reason }: { reason: string }) => reason);
     return {
-      ...{ replicas, memoryAtDeath, writes: seen.writes },
+      ...{ replicas, memoryAtDeath, writes: observed.writes },
       status: { currentReplicas, desiredReplicas, reasons },
     };
   }
@@ -70,20 +70,20 @@ describe('hpaController killed between its writes', () => {
 
 /** Rejects every write of a process from its death on. */
 function killingFault(killed: { readonly moment: Moment; readonly write: number } | undefined) {
-  const seen = { writes: 0, isDead: false };
+  const observed = { writes: 0, isDead: false };
   const refuse = () => {
     throw new ApiError(500, 'InternalError', 'who writes is dead', {});
   };
   const fault: ApiFault = {
     async serve({ verb, target }, context) {
       if (['get', 'list', 'watch'].includes(verb)) return await context.next();
-      if (seen.isDead) return refuse();
+      if (observed.isDead) return refuse();
       if (!target.isResource || target.subresource !== 'scale') return await context.next();
-      const isMeant = seen.writes++ === killed?.write;
-      if (isMeant) seen.isDead = true;
+      const isMeant = observed.writes++ === killed?.write;
+      if (isMeant) observed.isDead = true;
       if (isMeant && killed?.moment === 'before the scale') return refuse();
       await context.next();
     },
   };
-  return { fault, seen };
+  return { fault, observed };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DueHpas, spreadOf, syncSchedule, untilNextMs } from '#lib/hpa/sync-schedule.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { followedWeb } from './min-replicas/built-decision.ts';
+import { webHpa } from './min-replicas/built-decision.ts';
 
 const RESYNC_PERIOD = 'platform.stke/resync-period';
 
@@ -63,13 +63,13 @@ describe('untilNextMs', () => {
 describe('DueHpas', () => {
   it('makes an HPA due on schedule, and at once when it is new or changed by its user', () => {
     const due = new DueHpas();
-    const web = followedWeb({ minReplicas: 2 });
+    const web = webHpa({ minReplicas: 2 });
     expect([due.isNew('a', web), due.untilDueMs('a', web, 0)]).to.deep.equal([true, 0]);
     due.decided('a', web, 5000);
     expect([due.isNew('a', web), due.untilDueMs('a', web, 1000)]).to.deep.equal([false, 4000]);
     expect(due.untilDueMs('a', web, 5001)).to.equal(-1);
     expect(due.untilDueMs('a', { ...web, status: { desiredReplicas: 9 } }, 1000)).to.equal(4000);
-    const changed = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1s' } });
+    const changed = webHpa({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1s' } });
     expect([due.isNew('a', changed), due.untilDueMs('a', changed, 1000)]).to.deep.equal([true, 0]);
     due.remove('a');
     expect(due.isNew('a', web)).to.equal(true);
@@ -77,12 +77,12 @@ describe('DueHpas', () => {
 
   it('makes an HPA due at once for another period or spec and when it is recreated, not for other annotations', () => {
     const due = new DueHpas();
-    const web = followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m', 'a.example/b': '1' } });
+    const web = webHpa({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m', 'a.example/b': '1' } });
     due.decided('a', web, 5000);
     const { annotations: _, ...metadata } = web.metadata;
     const cases: readonly (readonly [what: string, now: Hpa, isNew: boolean])[] = [
       ['all annotations gone', { ...web, metadata }, true],
-      ['another annotation', followedWeb({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m' } }), false],
+      ['another annotation', webHpa({ minReplicas: 2, annotations: { [RESYNC_PERIOD]: '1m' } }), false],
       ['another bound', { ...web, spec: { ...web.spec, minReplicas: 3 } }, true],
       ['made again', { ...web, metadata: { ...web.metadata, uid: 'v' } }, true],
     ];

@@ -86,9 +86,9 @@ describe('manifests/autoscaler-doctor', () => {
     const { checks } = await examineAutoscaler(server, [
       ...['--controllers=scaledobjects', '--leader-elect=false', `--kubeconfig=${kubeconfig}`],
     ]);
-    const looks = checks.filter(({ name }) => /^scaledobjects-(keda|metrics-provider)$/.test(name));
-    expect(looks).to.have.lengthOf(2);
-    const found = looks.flatMap(({ findings }) =>
+    const reads = checks.filter(({ name }) => /^scaledobjects-(keda|metrics-provider)$/.test(name));
+    expect(reads).to.have.lengthOf(2);
+    const found = reads.flatMap(({ findings }) =>
       findings.map(({ status, subject }) => `${status} ${subject}`),
     );
     expect(found).to.deep.equal(['ok keda-operator', 'failed v1beta1.external.metrics.k8s.io']);

@@ -27,7 +27,7 @@ describe(FOLDER, () => {
 
   it('has alerts and panels only for series that the autoscaler exposes', async () => {
     const exposition = await autoscalerSeries();
-    const known = seriesNames(exposition);
+    const existing = seriesNames(exposition);
     const expressions = [
       ...rules.map(({ alert, expr }) => [alert, expr] as const),
       ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
@@ -37,7 +37,7 @@ describe(FOLDER, () => {
       const series = seriesIn(expression);
       expect(series, name).not.to.deep.equal([]);
       expect(
-        series.filter((one) => !known.has(one)),
+        series.filter((one) => !existing.has(one)),
         name,
       ).to.deep.equal([]);
       expect(unmetLabels(expression, exposition), name).to.deep.equal([]);

@@ -29,13 +29,13 @@ describe('values that a Helm chart cannot take', () => {
 
       it('are all others than those of values.yaml, of Helm and of the reference', async () => {
         const values = parse(await readFile(`${chart}/values.yaml`, 'utf8'));
-        const known = closedObjects(schema).flatMap(({ path, names }) =>
+        const existing = closedObjects(schema).flatMap(({ path, names }) =>
           names.map((name) => `${path}/${name}`),
         );
         const inValues = closedObjects(schema).flatMap(({ path }) =>
           Object.keys(at(values, path)).map((name) => `${path}/${name}`),
         );
-        expect(known.sort()).to.deep.equal([...inValues, ...beside].sort());
+        expect(existing.sort()).to.deep.equal([...inValues, ...beside].sort());
       });
 
       it('are all others than those of values.yaml in every map, except maps that are passed on to Kubernetes', async () => {
@@ -68,7 +68,7 @@ describe('values that a Helm chart cannot take', () => {
             tolerations: {},
           }),
         );
-        for (const told of [
+        for (const reported of [
           "at '/args': got string, want null or array",
           "at '/replicas': got string, want integer",
           "at '/image/tag': got number, want null or string",
@@ -78,7 +78,7 @@ describe('values that a Helm chart cannot take', () => {
           "at '/nodeSelector': got array, want null or object",
           "at '/tolerations': got object, want null or array",
         ])
-          expect(failure).to.include(told);
+          expect(failure).to.include(reported);
       });
 
       it('are not objects of Kubernetes, which pass with any content', async () => {

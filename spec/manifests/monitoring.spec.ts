@@ -40,7 +40,7 @@ describe(FOLDER, () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   it('has alerts and panels only for series that the server exposes', () => {
-    const known = seriesNames(exposition);
+    const existing = seriesNames(exposition);
     const expressions = [
       ...rules.map(({ alert, expr }) => [alert, expr] as const),
       ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
@@ -50,7 +50,7 @@ describe(FOLDER, () => {
       const series = seriesIn(expression);
       expect(series, name).not.to.deep.equal([]);
       expect(
-        series.filter((one) => !known.has(one)),
+        series.filter((one) => !existing.has(one)),
         name,
       ).to.deep.equal([]);
       expect(unmetLabels(expression, exposition), name).to.deep.equal([]);

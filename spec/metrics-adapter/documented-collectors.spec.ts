@@ -66,13 +66,13 @@ describe('docs/reference/annotations.md', () => {
   });
 
   it('has a working example of every collector', async () => {
-    const seen = new Set<string>();
+    const observed = new Set<string>();
     for (const text of BLOCKS.filter((one) => one.startsWith('- {'))) {
       const list = text
         .replaceAll(/http:\/\/[a-z.]+:\d+/g, loopback.url.origin)
         .replace('port: 8080', `port: ${loopback.port}`);
       const [{ type, metric, collector }] = parse(list) as [Record<'type' | 'metric' | 'collector', string>];
-      seen.add(`${type} ${collector}`);
+      observed.add(`${type} ${collector}`);
       const annotations = { 'metric-config/collectors': list };
       expect(await numberOf(hpaObject({ annotations, metrics: [metricOf(type, metric)] })), text).to.equal(
         42,
@@ -80,7 +80,7 @@ describe('docs/reference/annotations.md', () => {
     }
     const configured = collectors.filter(({ name }) => name !== UNCONFIGURED);
     const all = configured.flatMap(({ name, types }) => types.map((type) => `${type} ${name}`));
-    expect([...seen].sort()).to.deep.equal(all.sort());
+    expect([...observed].sort()).to.deep.equal(all.sort());
   });
 
   it('begins with an HPA that scales by a query', async () => {

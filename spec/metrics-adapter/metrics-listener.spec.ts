@@ -14,13 +14,14 @@ describe('listenForMetrics', () => {
       { host: '127.0.0.1', port: 0 },
       { registry, clock: new ManualClock() },
     );
-    const ask = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
-    const response = await ask('/metrics?x=y');
+    const request = (path: string, method = 'GET') =>
+      fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+    const response = await request('/metrics?x=y');
     expect(response.status).to.equal(200);
     expect(response.headers.get('content-type')).to.match(/^text\/plain/);
     expect(await response.text()).to.include('\nthings 3\n');
-    expect((await ask('/')).status).to.equal(404);
-    expect((await ask('/metrics', 'POST')).status).to.equal(405);
+    expect((await request('/')).status).to.equal(404);
+    expect((await request('/metrics', 'POST')).status).to.equal(405);
   });
 
   const flood = async (port: number, requests: number) => {
@@ -46,10 +47,10 @@ describe('listenForMetrics', () => {
     };
     const clock = new ManualClock();
     await using server = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { registry, clock });
-    const asking = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}/metrics`));
+    const pending = Array.from({ length: 5 }, () => fetch(`http://127.0.0.1:${server.port}/metrics`));
     await eventually(() => clock.sleeperCount === 5); // each has a deadline
     written.resolve('things 3\n');
-    for (const response of await Promise.all(asking)) expect(await response.text()).to.equal('things 3\n');
+    for (const response of await Promise.all(pending)) expect(await response.text()).to.equal('things 3\n');
     expect(count).to.equal(1);
   });
 

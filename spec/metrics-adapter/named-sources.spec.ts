@@ -16,12 +16,12 @@ import { TemporaryDirectory } from '#spec/support/temporary-directory.ts';
 const signal = new AbortController().signal;
 const HOST = { subject: { commonName: 'source' }, usages: ['serverAuth'], names: ['localhost'] } as const;
 
-const NOBODY = { organization: undefined, token: undefined };
+const NO_CREDENTIALS = { organization: undefined, token: undefined };
 /** Every HTTP source of the flags, by its name in `--source-tls`, with its credentials besides a certificate. */
 const SOURCES: Readonly<Record<string, readonly [(sources: NamedSources) => Query | undefined, string]>> = {
   prometheus: [({ server }) => server?.query('up'), `Basic ${Buffer.from('me:secret').toString('base64')}`],
   'prometheus/eu': [({ additionalServers }) => additionalServers.get('eu')?.query('up'), 'Bearer first'],
-  influxdb: [({ influxdb }) => influxdb?.(NOBODY).query('from(b)'), 'Token influx'],
+  influxdb: [({ influxdb }) => influxdb?.(NO_CREDENTIALS).query('from(b)'), 'Token influx'],
   zmon: [
     ({ zmon }) => zmon?.query({ checkId: 1, key: 'a', tags: {}, durationMs: 1_000, aggregators: ['last'] }),
     'Bearer oauth2',
@@ -54,19 +54,19 @@ describe('namedSources, of InfluxDB', () => {
   it('sends the token and organization of the metric, with the shared client certificate', async () => {
     await using system = await setUp();
     await using named = await system.open('influxdb');
-    const ask = async (own: InfluxdbAccount) => {
+    const request = async (own: InfluxdbAccount) => {
       await named.sources
         .influxdb?.(own)
         .query('from(b)')
         .run(signal)
         .catch(() => {});
-      return [...system.shown(), system.asked()?.searchParams.get('org')];
+      return [...system.shown(), system.requested()?.searchParams.get('org')];
     };
-    expect(await ask({ ...NOBODY, token: 'own' })).to.deep.equal(['first', 'Token own', 'o']);
-    expect(await ask({ organization: 'tenant', token: 'theirs' })).to.deep.equal([
+    expect(await request({ ...NO_CREDENTIALS, token: 'own' })).to.deep.equal(['first', 'Token own', 'o']);
+    expect(await request({ organization: 'tenant', token: 'theirs' })).to.deep.equal([
       ...['first', 'Token theirs', 'tenant'],
     ]);
-    expect(await ask({ ...NOBODY, organization: 'tenant' })).to.deep.equal([
+    expect(await request({ ...NO_CREDENTIALS, organization: 'tenant' })).to.deep.equal([
       ...['first', 'Token influx', 'tenant'],
     ]);
   });
@@ -123,7 +123,7 @@ async function setUp() {
   return {
     ...{ ...environment, folder, writeCertificate },
     shown: () => [server.requests.at(-1)?.peerName, server.requests.at(-1)?.headers.authorization],
-    asked: () => server.requests.at(-1)?.url,
+    requested: () => server.requests.at(-1)?.url,
     /** @param name of the source that has certificates; by default none */
     async open(name?: string) {
       const owned = new AsyncDisposableStack();

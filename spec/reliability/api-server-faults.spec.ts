@@ -13,8 +13,8 @@ import {
   swapEvents,
 } from '#simulator/api-server/faults.ts';
 import { eventually } from '#spec/support/eventually.ts';
-import { type HeldResources, heldResources, isWithin, mostOf } from '#spec/support/held-resources.ts';
 import { type HttpsResponse, requestHttps } from '#spec/support/https-request.ts';
+import { countResources, isWithin, maxOf, type OpenResources } from '#spec/support/open-resources.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { RESOLUTION_MS, ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 
@@ -46,11 +46,11 @@ describe('an API server that fails', () => {
   });
 
   /** Advances the clock in small steps until a condition holds, which must take less than a minute. */
-  async function within(durationMs: number, holds: () => Promise<boolean>): Promise<void> {
+  async function within(durationMs: number, condition: () => Promise<boolean>): Promise<void> {
     const endMs = server.clock.monotonicMs() + durationMs;
-    while (!(await holds())) {
+    while (!(await condition())) {
       if (server.clock.monotonicMs() > endMs)
-        throw new Error(`It did not hold in ${durationMs} ms: ${holds}`);
+        throw new Error(`It did not hold in ${durationMs} ms: ${condition}`);
       await server.clock.advance(250);
       await server.get('/livez'); // runs sockets, which do not use the manual clock
     }
@@ -76,7 +76,7 @@ describe('an API server that fails', () => {
     await within(durationMs, () => knows(label));
   }
 
-  async function askAsViewer(): Promise<HttpsResponse> {
+  async function requestAsViewer(): Promise<HttpsResponse> {
     const { certificatePem: cert, privateKeyPem: key } = server.cluster.pki.clientCa.issue({
       subject: { commonName: VIEWER, organizations: [] },
       usages: ['clientAuth'],
@@ -87,7 +87,7 @@ describe('an API server that fails', () => {
   const errors = () => server.logger.lines.filter(({ level }) => level === 'error');
 
   it('may be down for ten minutes: cached nodes are still scraped and served', async () => {
-    expect((await askAsViewer()).status).to.equal(200);
+    expect((await requestAsViewer()).status).to.equal(200);
     await server.cluster.apiServer.stop();
     for (let cycle = 0; cycle < 600_000 / RESOLUTION_MS; cycle++) await cycles.next(NODES);
     expect(await server.names(NODE_METRICS)).to.have.length(NODES);
@@ -97,11 +97,11 @@ describe('an API server that fails', () => {
     const lost = errors().filter(({ message }) => message.startsWith('Cannot list or watch objects'));
     expect(lost.map(({ fields }) => fields.resource).sort()).to.deep.equal(['configmaps', 'nodes', 'pods']);
 
-    expect((await askAsViewer()).status).to.equal(500); // the cached decision has expired
+    expect((await requestAsViewer()).status).to.equal(500); // the cached decision has expired
 
     await server.cluster.apiServer.start();
     await expectNews('node-1');
-    await within(2 * BACKOFF_MS, async () => (await askAsViewer()).status === 200);
+    await within(2 * BACKOFF_MS, async () => (await requestAsViewer()).status === 200);
   });
 
   it('may restart at any moment', async () => {
@@ -173,13 +173,13 @@ describe('an API server that fails', () => {
   });
 
   it('gets no requests for as long as its 429 response demands', async () => {
-    const asked = new RequestCounter({ resource: 'nodes' });
+    const requested = new RequestCounter({ resource: 'nodes' });
     const refuse = refuseRequests({ code: 429, reason: 'TooManyRequests', retryAfterSeconds: 30 });
-    server.cluster.apiServer.setFaults(asked.fault, refuse);
+    server.cluster.apiServer.setFaults(requested.fault, refuse);
     server.cluster.apiServer.dropConnections();
-    await within(BACKOFF_MS, async () => asked.count === 1);
+    await within(BACKOFF_MS, async () => requested.count === 1);
     await server.clock.advance(29_000);
-    expect(asked.count).to.equal(1);
+    expect(requested.count).to.equal(1);
     server.cluster.apiServer.setFaults();
     await expectNews('node-1', 31_000);
   });
@@ -195,7 +195,7 @@ describe('an API server that fails', () => {
     });
     server.cluster.apiServer.dropConnections();
     for (let change = 0; change < 5; change++) await expectNews('node-1');
-    for (let caller = 0; caller < 5; caller++) expect((await askAsViewer()).status).to.equal(200);
+    for (let caller = 0; caller < 5; caller++) expect((await requestAsViewer()).status).to.equal(200);
     expect([...versions]).to.deep.equal(['1.1']);
   });
 
@@ -219,25 +219,25 @@ describe('an API server that fails', () => {
   });
 
   it('causes no leak when it fails and recovers repeatedly', async () => {
-    const before = await heldInACycle();
+    const before = await openInACycle();
     for (let restart = 0; restart < 10; restart++) {
       await server.cluster.apiServer.stop();
       await server.clock.advance(2_000);
       await server.cluster.apiServer.start();
       await expectNews('node-1');
     }
-    await within(4 * RESOLUTION_MS, async () => isWithin(await heldResources(server.clock), before));
+    await within(4 * RESOLUTION_MS, async () => isWithin(await countResources(server.clock), before));
   });
 
   /** The maximum of each resource from one cycle to the next. */
-  async function heldInACycle(): Promise<HeldResources> {
-    const moments: HeldResources[] = [];
+  async function openInACycle(): Promise<OpenResources> {
+    const moments: OpenResources[] = [];
     const endMs = server.clock.monotonicMs() + RESOLUTION_MS;
     await within(2 * RESOLUTION_MS, async () => {
-      moments.push(await heldResources(server.clock));
+      moments.push(await countResources(server.clock));
       return server.clock.monotonicMs() >= endMs;
     });
-    return mostOf(moments);
+    return maxOf(moments);
   }
 
   it('may lose and regain the ConfigMap with the client CAs', async () => {

@@ -10,7 +10,7 @@ import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 const NODES = 2;
 
 /** Interval at which files are read again. */
-const LOOK_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
 /** Credentials of a server: a kubeconfig and the files that it names. */
 interface Credentials {
@@ -43,7 +43,7 @@ describe('credentials in files', () => {
       const cycles = await ScrapeCycles.of(server, NODES);
       await cycles.next(NODES);
       await second.write(server.cluster, folder);
-      await server.clock.advance(LOOK_MS);
+      await server.clock.advance(POLL_INTERVAL_MS);
       second.accept(server.cluster);
       server.cluster.apiServer.dropConnections(); // so that watches must be reopened
       for (let cycle = 0; cycle < 3; cycle++) await cycles.next(NODES);

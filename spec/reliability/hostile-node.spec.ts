@@ -27,7 +27,7 @@ const FORMATS = [
 const { summary, resource } = kubeletEndpoints(new Set(['swap', 'ephemeral-storage']));
 
 /** The response of the hostile kubelet in one cycle, and its position. */
-interface Lie {
+interface FalseReport {
   readonly endpoint: typeof summary;
   readonly text: string;
   /** Whether its response arrives before the others. */
@@ -120,7 +120,7 @@ const sample = fc
     return `${series}${labels} ${value}${stamp}\n`;
   });
 const lyingExposition = fc.array(sample, { maxLength: 12 }).map((lines) => lines.join(''));
-const lie: fc.Arbitrary<Lie> = fc
+const falseReport: fc.Arbitrary<FalseReport> = fc
   .tuple(
     fc.oneof(
       lyingSummary.map((text) => ({ endpoint: summary, text })),
@@ -129,7 +129,7 @@ const lie: fc.Arbitrary<Lie> = fc
     ),
     fc.boolean(),
   )
-  .map(([said, isFirst]) => ({ ...said, isFirst }));
+  .map(([message, isFirst]) => ({ ...message, isFirst }));
 
 /** The response of a kubelet that runs one pod. */
 function report({
@@ -163,7 +163,7 @@ function truth(nodeName: string, seconds: number): string {
 }
 
 /** Reports in each cycle another node's pod with a usage of 64 cores. */
-const impostor: fc.Arbitrary<readonly Lie[]> = fc
+const impostor: fc.Arbitrary<readonly FalseReport[]> = fc
   .record({
     pod: fc.constantFrom('web-0', 'web-1'),
     uid,
@@ -177,13 +177,15 @@ const impostor: fc.Arbitrary<readonly Lie[]> = fc
       return { endpoint: summary, text, isFirst };
     }),
   );
-const anyLies = fc.oneof(
-  { arbitrary: fc.array(lie, { minLength: CYCLES, maxLength: CYCLES }), weight: 4 },
+const anyFalseReports = fc.oneof(
+  { arbitrary: fc.array(falseReport, { minLength: CYCLES, maxLength: CYCLES }), weight: 4 },
   { arbitrary: impostor, weight: 1 },
 );
 
 /** The resources after some cycles, in each of which the hostile node may send a response. */
-async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<readonly ObjectResource[]> {
+async function resourcesAfter(
+  falseReports: readonly (FalseReport | undefined)[],
+): Promise<readonly ObjectResource[]> {
   const clock = new ManualClock(at(0));
   const nodes = new Map([...GOOD_NODES, 'evil'].map((each) => [each, liveNode(each)]));
   const pods = new Map(
@@ -191,7 +193,7 @@ async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<reado
   );
   const livePodUid = (key: string) => pods.get(key)?.uid;
   const sink = new MetricsSink({ clock, livePodUid, resolutionMs: RESOLUTION_MS, stalenessMs: 25_000 });
-  const hear = (nodeName: string, read: (origin: TimedResponseOrigin) => MetricsBatch) => {
+  const receive = (nodeName: string, read: (origin: TimedResponseOrigin) => MetricsBatch) => {
     const [nowMs, receivedAtWallMs] = [clock.monotonicMs(), clock.nowMs()];
     try {
       sink.receive(read({ nodeName, requestedAtMs: nowMs, receivedAtMs: nowMs, receivedAtWallMs }));
@@ -199,14 +201,14 @@ async function resourcesAfter(lies: readonly (Lie | undefined)[]): Promise<reado
       sink.recordFailure(nodeName);
     }
   };
-  for (const [cycle, said] of lies.entries()) {
-    const hearLie = () =>
-      said && hear('evil', (origin) => said.endpoint.decode(Buffer.from(said.text), origin));
+  for (const [cycle, message] of falseReports.entries()) {
+    const receiveFalseReport = () =>
+      message && receive('evil', (origin) => message.endpoint.decode(Buffer.from(message.text), origin));
     sink.beginCycle();
-    if (said?.isFirst) hearLie();
+    if (message?.isFirst) receiveFalseReport();
     for (const node of GOOD_NODES)
-      hear(node, (origin) => summary.decode(Buffer.from(truth(node, secondsOf(cycle))), origin));
-    if (!said?.isFirst) hearLie();
+      receive(node, (origin) => summary.decode(Buffer.from(truth(node, secondsOf(cycle))), origin));
+    if (!message?.isFirst) receiveFalseReport();
     sink.publish();
     await clock.advance(RESOLUTION_MS);
   }
@@ -251,8 +253,8 @@ describe('one hostile node', () => {
     expect(honest[0]).to.include('"good-1"');
     expect(honest[4]).to.include('"web-1"').and.include('"cpu":"50m"');
     await fc.assert(
-      fc.asyncProperty(anyLies, async (lies) => {
-        const resources = await resourcesAfter(lies);
+      fc.asyncProperty(anyFalseReports, async (falseReports) => {
+        const resources = await resourcesAfter(falseReports);
         expect(await listsOf(resources, isGood)).to.deep.equal(honest);
         for (const [index, text] of (await listsOf(resources)).entries()) {
           if (FORMATS[index % FORMATS.length]?.format !== 'json') continue;

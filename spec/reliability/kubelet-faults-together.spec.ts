@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '#spec/support/eventually.ts';
-import { heldResources, isWithin, MemoryPeak, memoryInUse } from '#spec/support/held-resources.ts';
+import { countResources, isWithin, MemoryPeak, memoryInUse } from '#spec/support/open-resources.ts';
 import { runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 import { heal, KUBELET_FAULT_CASES } from './kubelet-fault-cases.ts';
@@ -27,7 +27,7 @@ describe('a third of 300 kubelets, failing in every way at once', () => {
     ]);
     const cycles = await ScrapeCycles.of(server, NODES);
     for (let cycle = 0; cycle < 3; cycle++) await cycles.next(NODES);
-    const held = await heldResources(server.clock);
+    const retained = await countResources(server.clock);
     const memoryBefore = await memoryInUse();
 
     await Promise.all(FAULTS.map(({ fault, nodeName }) => fault.inject(server.cluster, nodeName)));
@@ -50,7 +50,7 @@ describe('a third of 300 kubelets, failing in every way at once', () => {
     await Promise.all(FAULTS.map(({ nodeName }) => heal(server.cluster, nodeName)));
     for (let cycle = 0; cycle < 2; cycle++) await cycles.next(NODES);
     expect(await servedPods()).to.have.length(NODES * PODS_PER_NODE);
-    await eventually(async () => isWithin(await heldResources(server.clock), held));
+    await eventually(async () => isWithin(await countResources(server.clock), retained));
     expect((await memoryInUse()) - memoryBefore).to.be.below(16 * MIB);
 
     /** All served pods, with the summary's timestamps in whole seconds. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '#spec/support/eventually.ts';
-import { type HeldResources, heldResources, isWithin, mostOf } from '#spec/support/held-resources.ts';
+import { countResources, isWithin, maxOf, type OpenResources } from '#spec/support/open-resources.ts';
 import { type RunningServer, runServer } from '#spec/support/running-server.ts';
 import { ScrapeCycles } from '#spec/support/scrape-cycles.ts';
 import { heal, KUBELET_FAULT_CASES, restart } from './kubelet-fault-cases.ts';
@@ -13,7 +13,7 @@ const PODS_PER_NODE = 2;
 describe('a kubelet that fails', () => {
   let server: RunningServer;
   let cycles: ScrapeCycles;
-  let held: HeldResources;
+  let retained: OpenResources;
 
   /** The failing node; another one in each spec, since logs are limited per node and the clock hardly advances. */
   let faulty = '';
@@ -32,12 +32,12 @@ describe('a kubelet that fails', () => {
       '--kubelet-use-node-status-port',
     ]);
     cycles = await ScrapeCycles.of(server, NODES);
-    const moments: HeldResources[] = [];
+    const moments: OpenResources[] = [];
     for (let cycle = 0; cycle < 4; cycle++) {
       await cycles.next(NODES);
-      moments.push(await heldResources(server.clock));
+      moments.push(await countResources(server.clock));
     }
-    held = mostOf(moments);
+    retained = maxOf(moments);
   });
   after(() => server[Symbol.asyncDispose]());
 
@@ -53,10 +53,10 @@ describe('a kubelet that fails', () => {
     await heal(server.cluster, faulty);
     const beganAtMs = await cycles.next(NODES);
     expect(await freshPods(beganAtMs)).to.equal(NODES * PODS_PER_NODE);
-    await eventually(async () => isWithin(await heldResources(server.clock), held));
+    await eventually(async () => isWithin(await countResources(server.clock), retained));
   }
 
-  const said = () => server.logger.lines.filter(({ level }) => level !== 'info');
+  const message = () => server.logger.lines.filter(({ level }) => level !== 'info');
 
   for (const { name, reason, takesTime, inject } of KUBELET_FAULT_CASES) {
     it(`affects only its own node and logs one line when it ${name}`, async () => {
@@ -67,9 +67,9 @@ describe('a kubelet that fails', () => {
         expect(await freshPods(beganAtMs)).to.equal((NODES - 1) * PODS_PER_NODE);
         await cycles.failed(failed + 1, { takesTime });
       }
-      expect(said()).to.have.length(1);
-      expect(said()[0]?.message, said()[0]?.message).to.match(reason);
-      expect(said()[0]?.fields.node).to.equal(faulty);
+      expect(message()).to.have.length(1);
+      expect(message()[0]?.message, message()[0]?.message).to.match(reason);
+      expect(message()[0]?.fields.node).to.equal(faulty);
       await expectHealth();
     });
   }
@@ -77,12 +77,12 @@ describe('a kubelet that fails', () => {
   it('is scraped over its open connection after its certificate expires, until the next handshake', async () => {
     server.cluster.setCertificate(faulty, 'expired');
     await cycles.next(NODES);
-    expect(said()).to.have.length(0);
+    expect(message()).to.have.length(0);
     await restart(server.cluster, faulty);
     const { failed } = await cycles.counts();
     await cycles.next(NODES - 1);
     await cycles.failed(failed + 1, { takesTime: false });
-    expect(said()[0]?.message).to.match(/certificate has expired/);
+    expect(message()[0]?.message).to.match(/certificate has expired/);
     await expectHealth();
   });
 
@@ -93,15 +93,15 @@ describe('a kubelet that fails', () => {
     it(`is found at its new ${what} in the next cycle`, async () => {
       const { failed } = await cycles.counts();
       await server.cluster.moveNode(faulty, to());
-      await untilLearnt();
+      await untilDiscovered();
       await expectHealth();
       expect((await cycles.counts()).failed).to.equal(failed);
-      expect(said()).to.have.length(0);
+      expect(message()).to.have.length(0);
     });
   }
 
   /** Waits until the server has received every change of nodes that the API server has sent so far. */
-  async function untilLearnt(): Promise<void> {
+  async function untilDiscovered(): Promise<void> {
     const { store } = server.cluster;
     const node = store.get('nodes', undefined, faulty);
     if (!node) throw new Error('the node is gone');

@@ -54,7 +54,7 @@ describe('a server under load', function () {
       usages: ['clientAuth'],
     });
     viewer = { cert, key, rejectUnauthorized: false };
-    await system.until(async () => JSON.parse((await system.ask(PODS)).body).items.length === POD_COUNT);
+    await system.until(async () => JSON.parse((await system.request(PODS)).body).items.length === POD_COUNT);
   });
   after(() => system[Symbol.asyncDispose]());
 
@@ -62,17 +62,17 @@ describe('a server under load', function () {
   async function probe(): Promise<void> {
     using agent = disposable(new Agent({ keepAlive: true }));
     for (let index = 0; index < PROBES; index++) {
-      expect((await system.ask('/livez', { agent: agent.value })).status).to.equal(200);
+      expect((await system.request('/livez', { agent: agent.value })).status).to.equal(200);
     }
   }
 
   async function openFiles(): Promise<number> {
-    return Number(/^process_open_fds (\d+)$/m.exec((await system.ask('/metrics')).body)?.[1]);
+    return Number(/^process_open_fds (\d+)$/m.exec((await system.request('/metrics')).body)?.[1]);
   }
 
   it('serves 200 clients that list everything at once', async () => {
     using clients = await connectedClients(200);
-    const responses = await Promise.all(clients.agents.map((agent) => system.ask(PODS, { agent })));
+    const responses = await Promise.all(clients.agents.map((agent) => system.request(PODS, { agent })));
     for (const { status, body } of responses) {
       expect(status).to.equal(200);
       expect(body.length).to.equal(responses[0]?.body.length);
@@ -86,7 +86,7 @@ describe('a server under load', function () {
   ): Promise<Disposable & { readonly agents: readonly Agent[] }> {
     const agents = Array.from({ length: count }, () => new Agent({ keepAlive: true }));
     for (let first = 0; first < count; first += 10)
-      await Promise.all(agents.slice(first, first + 10).map((agent) => system.ask('/livez', { agent })));
+      await Promise.all(agents.slice(first, first + 10).map((agent) => system.request('/livez', { agent })));
     return {
       agents,
       [Symbol.dispose]: () => {
@@ -100,7 +100,7 @@ describe('a server under load', function () {
     expect(count, 'files that a process may open').to.be.above(MAX_CONNECTIONS);
     const filesBefore = await openFiles();
     await using _idle = await openConnections(system.port, { count, secured: SECURED_CONNECTIONS });
-    expect((await system.ask(PODS)).status).to.equal(200);
+    expect((await system.request(PODS)).status).to.equal(200);
     await probe();
     expect(await openFiles()).to.be.at.most(filesBefore + MAX_CONNECTIONS + NODES); // kubelets may be scraped at this time
   });
@@ -110,7 +110,7 @@ describe('a server under load', function () {
     const [filesBefore, bytesBefore] = [await openFiles(), residentBytes()];
     {
       await using _watchers = await silentWatchers(WATCHERS);
-      expect((await system.ask(PODS)).status).to.equal(200);
+      expect((await system.request(PODS)).status).to.equal(200);
       await probe();
       expect(residentBytes() - bytesBefore).to.be.below(WATCHERS_BYTES);
     }
@@ -137,7 +137,7 @@ describe('a server under load', function () {
 
   it('rejects requests beyond the limit with 429, and serves probes and administrators meanwhile', async () => {
     using agent = disposable(new Agent({ keepAlive: true }));
-    const list = () => system.ask(PODS, { ...viewer, agent: agent.value });
+    const list = () => system.request(PODS, { ...viewer, agent: agent.value });
     {
       // A client that does not read receives only one window of its response: ten requests remain in progress.
       using _slow = await slowReaders(10);
@@ -153,7 +153,7 @@ describe('a server under load', function () {
       });
       const flooded = Promise.all(flood);
       flooded.catch(() => {}); // awaited below
-      expect((await system.ask(PODS)).status).to.equal(200);
+      expect((await system.request(PODS)).status).to.equal(200);
       const refusedBefore = refused;
       await probe();
       // A probe waits in the queue only for the requests before it, and so does its successor.
@@ -186,7 +186,7 @@ describe('a server under load', function () {
       response.destroy();
     }
     await system.until(async () => (await openFiles()) <= before + 1);
-    expect((await system.ask(PODS)).status).to.equal(200);
+    expect((await system.request(PODS)).status).to.equal(200);
   });
 });
 

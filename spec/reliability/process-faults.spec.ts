@@ -14,7 +14,7 @@ const NODE_METRICS = '/apis/metrics.k8s.io/v1beta1/nodes';
 const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
 /** Four times as long as the spec sends requests during it: time for those in progress, on a slow machine. */
 const SHUTDOWN_DELAY_MS = 8_000;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 /** The second cycle is due 12 s after the first, while the process is stopped; it is late then, and the third is 10 s away. */
 const STANDSTILL_MS = 14_000;
 
@@ -77,30 +77,30 @@ describe('the process', () => {
   });
 
   it('serves even if it cannot store its certificate', async () => {
-    await readOnly.until(async () => (await readOnly.ask('/livez')).status === 200);
-    await readOnly.server.line(/Cannot store self-signed certificate/, PATIENCE_MS);
+    await readOnly.until(async () => (await readOnly.request('/livez')).status === 200);
+    await readOnly.server.line(/Cannot store self-signed certificate/, TIMEOUT_MS);
   });
 
   it('serves even if the disk for its certificate is full', async function () {
     await requireProgram(this, 'unshare');
     if (!full) return skip(this, 'this machine does not allow mount namespaces, so no disk can be filled');
-    const { until, ask, server } = full;
-    await until(async () => (await ask('/livez')).status === 200);
-    expect(await server.line(/Cannot store self-signed certificate/, PATIENCE_MS)).to.include('ENOSPC');
+    const { until, request, server } = full;
+    await until(async () => (await request('/livez')).status === 200);
+    expect(await server.line(/Cannot store self-signed certificate/, TIMEOUT_MS)).to.include('ENOSPC');
   });
 
   it('serves as many nodes as possible when file descriptors run out, and logs the cause', async () => {
-    await starved.server.line(/too many open files/, PATIENCE_MS);
-    const served = async () => JSON.parse((await starved.ask(NODE_METRICS)).body).items.length as number;
+    await starved.server.line(/too many open files/, TIMEOUT_MS);
+    const served = async () => JSON.parse((await starved.request(NODE_METRICS)).body).items.length as number;
     await starved.until(async () => (await served()) > 20);
-    for (let probe = 0; probe < 20; probe++) expect((await starved.ask('/livez')).status).to.equal(200);
+    for (let probe = 0; probe < 20; probe++) expect((await starved.request('/livez')).status).to.equal(200);
   });
 
   it('continues after a standstill with one cycle, in which every kubelet responds', () => standstill);
 
   it('serves 5,000 pods to all of its clients in a heap of 256 MB', async () => {
     await small.until(() => serves(small, 5000));
-    const responses = await Promise.all(Array.from({ length: 20 }, () => small.ask(POD_METRICS)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => small.request(POD_METRICS)));
     for (const { status, body } of responses) {
       expect(status).to.equal(200);
       expect(JSON.parse(body).items).to.have.length(5000);
@@ -118,14 +118,14 @@ describe('the process', () => {
     slow.pause();
     const startMs = performance.now();
     delayed.server.kill('SIGTERM');
-    await delayed.server.line(/Shutting down/, PATIENCE_MS);
-    expect((await delayed.ask('/readyz')).status).to.equal(500);
-    expect((await delayed.ask('/livez')).status).to.equal(200);
-    const askOn = async () => {
-      do expect((await delayed.ask(NODE_METRICS)).status).to.equal(200);
+    await delayed.server.line(/Shutting down/, TIMEOUT_MS);
+    expect((await delayed.request('/readyz')).status).to.equal(500);
+    expect((await delayed.request('/livez')).status).to.equal(200);
+    const requestOn = async () => {
+      do expect((await delayed.request(NODE_METRICS)).status).to.equal(200);
       while (performance.now() - startMs < SHUTDOWN_DELAY_MS / 4);
     };
-    await Promise.all(Array.from({ length: 4 }, askOn));
+    await Promise.all(Array.from({ length: 4 }, requestOn));
     await delayed.until(async () => !(await accepts(delayed.port))); // it drains
     let text = '';
     for await (const chunk of slow.setEncoding('utf8')) text += chunk;
@@ -137,13 +137,13 @@ describe('the process', () => {
 
 async function canFillADisk(): Promise<boolean> {
   if ((await findProgram('unshare')) === undefined) return false;
-  const { exitStatus } = await runToEnd('/bin/sh', ['-c', FULL_DISK, 'sh', 'true'], PATIENCE_MS);
+  const { exitStatus } = await runToEnd('/bin/sh', ['-c', FULL_DISK, 'sh', 'true'], TIMEOUT_MS);
   return exitStatus === 0;
 }
 
 /** Whether at least so many pods have metrics. */
-async function serves({ ask }: ServerInCluster, pods: number): Promise<boolean> {
-  return JSON.parse((await ask(POD_METRICS)).body).items.length === pods;
+async function serves({ request }: ServerInCluster, pods: number): Promise<boolean> {
+  return JSON.parse((await request(POD_METRICS)).body).items.length === pods;
 }
 
 /** Whether connections to a port of 127.0.0.1 are accepted. */
@@ -160,24 +160,24 @@ async function accepts(port: number): Promise<boolean> {
 }
 
 /** Stops a process after both kubelets have responded, and resumes it once the next cycle is overdue. */
-async function expectStandstillToPass({ server, ask, until }: ServerInCluster): Promise<void> {
-  const servesAll = async () => JSON.parse((await ask(NODE_METRICS)).body).items.length === 2;
+async function expectStandstillToPass({ server, request, until }: ServerInCluster): Promise<void> {
+  const servesAll = async () => JSON.parse((await request(NODE_METRICS)).body).items.length === 2;
   const failures = () => server.output.filter((line) => line.includes('Cannot scrape'));
   await until(servesAll);
-  const [scrapesBefore, failuresBefore] = [await scrapes({ ask }), failures()];
+  const [scrapesBefore, failuresBefore] = [await scrapes({ request }), failures()];
   server.kill('SIGSTOP');
   await sleep(STANDSTILL_MS);
   server.kill('SIGCONT');
-  await server.line(/Event loop stalled/, PATIENCE_MS);
-  await until(async () => (await scrapes({ ask })) > scrapesBefore);
-  expect((await scrapes({ ask })) - scrapesBefore).to.be.at.most(2); // kubelets
+  await server.line(/Event loop stalled/, TIMEOUT_MS);
+  await until(async () => (await scrapes({ request })) > scrapesBefore);
+  expect((await scrapes({ request })) - scrapesBefore).to.be.at.most(2); // kubelets
   await until(servesAll);
   expect(failures()).to.deep.equal(failuresBefore);
 }
 
 /** Number of scrapes so far. */
-async function scrapes({ ask }: Pick<ServerInCluster, 'ask'>): Promise<number> {
-  const { body } = await ask('/metrics');
+async function scrapes({ request }: Pick<ServerInCluster, 'request'>): Promise<number> {
+  const { body } = await request('/metrics');
   const counts = body.matchAll(/^metrics_server_kubelet_request_total\{.*\} (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

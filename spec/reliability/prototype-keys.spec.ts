@@ -180,8 +180,8 @@ describe('a ScaledObject whose environment refers to keys of prototypes', () => 
     });
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/web')] });
     await cluster.elapse(3);
-    await cluster.holds(async () => (await cluster.condition('hostile', 'Ready')).includes(TOO_LONG));
-    await cluster.holds(async () => (await cluster.replicas('web')) > 0);
+    await cluster.untilMet(async () => (await cluster.condition('hostile', 'Ready')).includes(TOO_LONG));
+    await cluster.untilMet(async () => (await cluster.replicas('web')) > 0);
     expect(await cluster.replicas('hostile')).to.equal(0);
   });
 });

@@ -12,7 +12,7 @@ const PODS = '/apis/metrics.k8s.io/v1beta1/pods';
 
 /** Above the jitter of these small clusters, and far below any timeout. */
 const JITTER_MS = 400;
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 
 describe('startMetricsServer', () => {
   it('serves discovery at once, and is live but not ready', async () => {
@@ -26,12 +26,12 @@ describe('startMetricsServer', () => {
     await using server = await runServer({ nodes: 3, podsPerNode: 4 });
     await server.clock.advance(JITTER_MS);
     await server.scraped(3);
-    await server.clock.advance(PATIENCE_MS);
+    await server.clock.advance(TIMEOUT_MS);
     expect(await server.names(PODS)).to.deep.equal([]);
-    await server.clock.advance(12_000 - JITTER_MS - PATIENCE_MS);
+    await server.clock.advance(12_000 - JITTER_MS - TIMEOUT_MS);
     await server.clock.advance(JITTER_MS);
     await server.scraped(6);
-    await server.clock.advance(PATIENCE_MS);
+    await server.clock.advance(TIMEOUT_MS);
     expect(await server.names(NODES)).to.deep.equal(['node-1', 'node-2', 'node-3']);
     expect(await server.names(PODS)).to.have.length(12);
     expect((await server.get('/readyz')).status).to.equal(200);

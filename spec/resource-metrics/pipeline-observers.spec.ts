@@ -14,7 +14,7 @@ const SCRAPE: ScrapeOutcome = {
 const CYCLE = { durationMs: 7, skippedCycles: 0 };
 
 function setup() {
-  const seen: unknown[] = [];
+  const observed: unknown[] = [];
   const failures: Stage[] = [];
   const guard = new StageGuard({
     clock: new ManualClock(),
@@ -26,25 +26,25 @@ function setup() {
   };
   const observers = new PipelineObservers(guard, [
     { stage: 'telemetry', onScrape: broken, onCycle: broken, retain: broken },
-    { stage: 'sink', onScrape: ({ nodeName }) => seen.push(nodeName) },
-    { stage: 'log', onCycle: ({ durationMs }) => seen.push(durationMs) },
-    { stage: 'debug', retain: (isLive) => seen.push(['a', 'b'].filter(isLive)) },
+    { stage: 'sink', onScrape: ({ nodeName }) => observed.push(nodeName) },
+    { stage: 'log', onCycle: ({ durationMs }) => observed.push(durationMs) },
+    { stage: 'debug', retain: (isLive) => observed.push(['a', 'b'].filter(isLive)) },
   ]);
-  return { failures, observers, seen };
+  return { failures, observers, observed };
 }
 
 describe('PipelineObservers', () => {
   it('notifies observers of scrapes even if others throw', () => {
-    const { failures, observers, seen } = setup();
+    const { failures, observers, observed } = setup();
     observers.scraped(SCRAPE);
-    expect(seen).to.deep.equal(['a']);
+    expect(observed).to.deep.equal(['a']);
     expect(failures).to.deep.equal(['telemetry']);
   });
 
   it('notifies observers of the end of a cycle, and removes nodes that are gone', () => {
-    const { failures, observers, seen } = setup();
+    const { failures, observers, observed } = setup();
     observers.cycleEnded(CYCLE, (name) => name === 'b');
-    expect(seen).to.deep.equal([7, ['b']]);
+    expect(observed).to.deep.equal([7, ['b']]);
     expect(failures).to.deep.equal(['telemetry', 'telemetry']);
   });
 });

@@ -18,11 +18,11 @@ describe('docs/tasks/scale-by-queue.md', () => {
     const here = text.replace('http://orders.default:8080', `http://127.0.0.1:${orders.port}`);
     await cluster.create(PATHS.scaledObjects, parse(here));
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('worker', 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('worker', 'Ready')).startsWith('True'));
     expect(await cluster.replicas('worker')).to.equal(0);
     waiting = 12;
     await cluster.elapse(31);
-    await cluster.holds(async () => (await cluster.replicas('worker')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('worker')) === 1);
     const { spec } = await cluster.get(`${PATHS.hpas}/keda-hpa-worker`);
     expect([spec.minReplicas, spec.maxReplicas]).to.deep.equal([1, 20]);
     expect(spec.metrics[0].external.target).to.deep.equal({ type: 'AverageValue', averageValue: '5' });
@@ -31,6 +31,6 @@ describe('docs/tasks/scale-by-queue.md', () => {
     await cluster.elapse(45);
     expect(await cluster.replicas('worker')).to.equal(1);
     await cluster.elapse(45);
-    await cluster.holds(async () => (await cluster.replicas('worker')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('worker')) === 0);
   });
 });

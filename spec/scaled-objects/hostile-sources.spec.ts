@@ -65,7 +65,7 @@ describe('scaledObjectsSubsystem, with sources that hang and send wrong response
     const unauthorized = stack.use(
       await LoopbackServer.start((_, response) => void response.writeHead(401).end(`is it ${SECRET}?`)),
     );
-    const asking = stack.use(
+    const pending = stack.use(
       await ExternalScalerServer.start({ error: { code: 7, details: `is it ${SECRET}?` } }),
     );
     const login = `user:${SECRET}@`;
@@ -119,7 +119,7 @@ describe('scaledObjectsSubsystem, with sources that hang and send wrong response
       },
       'scaler-echo': {
         type: 'external',
-        metadata: { scalerAddress: `${host}:${asking.port}`, keyFromEnv: 'KEY' },
+        metadata: { scalerAddress: `${host}:${pending.port}`, keyFromEnv: 'KEY' },
       },
       scaler: { type: 'external', metadata: { scalerAddress: `${host}:${giant.port}` } },
       'scaler-silent': { type: 'external-push', metadata: { scalerAddress: `${host}:${silent}` } },
@@ -132,14 +132,14 @@ describe('scaledObjectsSubsystem, with sources that hang and send wrong response
     await cluster.deployment('web', 0);
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     for (let seconds = 0; seconds < 30; seconds += 5) await cluster.elapse(5);
     for (const name of Object.keys(hostile)) {
-      await cluster.holds(async () => (await cluster.condition(name, 'Ready')).startsWith('False'));
+      await cluster.untilMet(async () => (await cluster.condition(name, 'Ready')).startsWith('False'));
       expect(await cluster.replicas(name), name).to.equal(0);
     }
     cluster.source.set('/queue', 0);
-    expect(await everythingTold(cluster, Object.keys(hostile)))
+    expect(await everythingReported(cluster, Object.keys(hostile)))
       .to.contain('is it …?')
       .and.not.contain(SECRET);
   });
@@ -149,21 +149,21 @@ describe('scaledObjectsSubsystem, with sources that hang and send wrong response
     await cluster.deployment('web', 0);
     await cluster.scaledObject('web', { triggers: [{ type: 'kafka', metadata: {} }] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
-    const told = `${await cluster.condition('web', 'Ready')} ${cluster.events.join(' ')}`;
-    expect(told).to.contain(
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    const reported = `${await cluster.condition('web', 'Ready')} ${cluster.events.join(' ')}`;
+    expect(reported).to.contain(
       'no scaler found for type: kafka; supported types are aws-sqs-queue, cpu, cron, external,',
     );
-    expect(told).to.contain('redis-sentinel-streams, redis-streams');
+    expect(reported).to.contain('redis-sentinel-streams, redis-streams');
   });
 });
 
-async function everythingTold(cluster: ScaledObjectsCluster, names: readonly string[]): Promise<string> {
-  const told: unknown[] = [cluster.logger.lines, cluster.events];
+async function everythingReported(cluster: ScaledObjectsCluster, names: readonly string[]): Promise<string> {
+  const reported: unknown[] = [cluster.logger.lines, cluster.events];
   for (const name of names)
-    told.push(
+    reported.push(
       await cluster.status(name),
       await cluster.get(`/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/keda-hpa-${name}`),
     );
-  return JSON.stringify(told);
+  return JSON.stringify(reported);
 }

@@ -13,21 +13,21 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     await using cluster = await startScaledObjectsCluster();
     await using _ = await lead(cluster);
     await writtenByKeda(cluster, WEB);
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web AnotherControllerActs ')));
+    await cluster.untilMet(() => cluster.events.some((one) => one.startsWith('web AnotherControllerActs ')));
     const before = await cluster.get(HPA);
     await cluster.setReplicas('web', 0);
     await cluster.api.patch(WEB, 'merge', { spec: { maxReplicaCount: 7 } });
     await cluster.elapse(60);
     expect(await cluster.replicas('web')).to.equal(0);
     expect((await cluster.get(HPA)).metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
-    const [told] = (await cluster.debug()).scaledObjects;
-    expect(told.managedByKeda).to.equal('"keda" writes the status of ScaledObject default/web');
-    expect(told).to.not.have.property('next');
+    const [reported] = (await cluster.debug()).scaledObjects;
+    expect(reported.managedByKeda).to.equal('"keda" writes the status of ScaledObject default/web');
+    expect(reported).to.not.have.property('next');
     expect(cluster.subsystem.ui[0]?.summary()).to.include({
       ...{ count: 1, unhealthy: 0, waiting: '1 managed by another operator' },
     });
     await cluster.elapse(50);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     expect((await cluster.get(HPA)).spec.maxReplicas).to.equal(7);
     expect((await cluster.debug()).scaledObjects[0].next).to.match(/^leave the replicas to the HPA/);
     expect(cluster.subsystem.ui[0]?.summary().waiting).to.equal(undefined);
@@ -38,7 +38,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     await using _ = await lead(cluster);
     const take = { metadata: { labels: { 'app.kubernetes.io/version': '2.20.2' } } };
     await cluster.api.patch(`${HPA}?fieldManager=keda`, 'merge', take);
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web AnotherControllerActs ')));
+    await cluster.untilMet(() => cluster.events.some((one) => one.startsWith('web AnotherControllerActs ')));
     expect((await cluster.debug()).scaledObjects[0].managedByKeda).to.equal(
       '"keda" writes the HPA default/keda-hpa-web',
     );
@@ -46,7 +46,7 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
     await cluster.elapse(80);
     expect(await version()).to.equal('2.20.2');
     await cluster.elapse(30);
-    await cluster.holds(async () => (await version()) === '1.2.3');
+    await cluster.untilMet(async () => (await version()) === '1.2.3');
   });
 
   it('creates no Jobs of a ScaledJob while another operator writes its status', async () => {
@@ -61,15 +61,15 @@ describe('scaledObjectsSubsystem, beside another operator', () => {
       },
     });
     await using _ = await lead(cluster);
-    await cluster.holds(async () => (await cluster.get(work)).status?.externalMetricNames !== undefined);
+    await cluster.untilMet(async () => (await cluster.get(work)).status?.externalMetricNames !== undefined);
     await writtenByKeda(cluster, work);
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('work AnotherControllerActs ')));
+    await cluster.untilMet(() => cluster.events.some((one) => one.startsWith('work AnotherControllerActs ')));
     cluster.source.set('/jobs', 2);
     await cluster.elapse(60);
     const jobs = async () => (await cluster.get(PATHS.jobs)).items.length;
     expect(await jobs()).to.equal(0);
     await cluster.elapse(50);
-    await cluster.holds(async () => (await jobs()) === 2);
+    await cluster.untilMet(async () => (await jobs()) === 2);
   });
 });
 
@@ -80,16 +80,16 @@ async function lead(cluster: ScaledObjectsCluster): Promise<AsyncDisposable> {
   await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
   await cluster.lead();
   const ending = new AbortController();
-  const looking = cluster.subsystem.runWhileSoleOperator(
+  const checking = cluster.subsystem.runWhileSoleOperator(
     ending.signal,
     (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
   );
-  await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
-  await cluster.holds(async () => (await cluster.get(HPA)).metadata !== undefined);
+  await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+  await cluster.untilMet(async () => (await cluster.get(HPA)).metadata !== undefined);
   return {
     async [Symbol.asyncDispose]() {
       ending.abort();
-      await looking;
+      await checking;
     },
   };
 }

@@ -16,9 +16,9 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     const triggers = [{ type: 'external-push', metadata }];
     await cluster.scaledObject('web', { pollingInterval: 3600, cooldownPeriod: 10, triggers });
     await cluster.lead();
-    await cluster.holds(() => scaler.streams.size === 1);
-    await cluster.holds(() => cluster.external('s0-queue', 'web') === '0');
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    await cluster.untilMet(() => scaler.streams.size === 1);
+    await cluster.untilMet(() => cluster.external('s0-queue', 'web') === '0');
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
     return { scaler, cluster };
   };
 
@@ -27,9 +27,9 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     const { scaler, cluster } = await start(stack);
     scaler.responses = { ...idle(), values: [{ metricName: 'queue', metricValue: 12 }], isActive: true };
     scaler.push(true);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
-    await cluster.holds(() => cluster.external('s0-queue', 'web') === '12');
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(() => cluster.external('s0-queue', 'web') === '12');
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
   });
 
   it('activates by the push alone, and does nothing for false', async () => {
@@ -40,7 +40,7 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     await cluster.elapse(2);
     expect([await cluster.replicas('web'), scaler.calls.length]).to.deep.equal([0, before]);
     scaler.push(true);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
   });
 
   it('activates by any of several scalers that push, names it, and loses no push', async () => {
@@ -55,21 +55,21 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     const triggers = [trigger(first.port, 'a'), trigger(second.port, 'b'), trigger(second.port, 'c')];
     await cluster.scaledObject('web', { pollingInterval: 3600, cooldownPeriod: 1, triggers });
     await cluster.lead();
-    await cluster.holds(() => first.streams.size === 1 && second.streams.size === 2);
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    await cluster.untilMet(() => first.streams.size === 1 && second.streams.size === 2);
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
     const woken = () => cluster.events.filter((event) => event.includes('KEDAScaleTargetActivated'));
     first.push(true);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     expect(woken()).to.deep.equal([
       'web KEDAScaleTargetActivated Scaled apps/v1.Deployment default/web from 0 to 1, triggered by s0-queue',
     ]);
     await cluster.elapse(6); // the lifetime of a pushed value
     await cluster.setReplicas('web', 0);
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
     await first[Symbol.asyncDispose]();
     const [, third] = [...second.streams];
     third?.write({ result: true });
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     expect(woken()[1]).to.match(/triggered by s[12]-queue$/);
     expect(second.streams.size).to.equal(2);
   });
@@ -78,7 +78,7 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
     await using stack = new AsyncDisposableStack();
     const { scaler, cluster } = await start(stack);
     await cluster.api.delete('/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web');
-    await cluster.holds(() => scaler.streams.size === 0);
+    await cluster.untilMet(() => scaler.streams.size === 0);
   });
 
   it('makes Jobs when it is pushed, and listens no more when the ScaledJob is deleted', async () => {
@@ -96,14 +96,14 @@ describe('scaledObjectsSubsystem, with a scaler that pushes', () => {
       spec: { pollingInterval: 3600, jobTargetRef: { template }, triggers },
     });
     await cluster.lead();
-    await cluster.holds(() => scaler.streams.size === 1);
+    await cluster.untilMet(() => scaler.streams.size === 1);
     const jobs = async () =>
       (await cluster.get('/apis/batch/v1/namespaces/default/jobs')).items.length as number;
     expect(await jobs()).to.equal(0);
     scaler.responses = { ...idle(), values: [{ metricName: 'queue', metricValue: 15 }], isActive: true };
     scaler.push(true);
-    await cluster.holds(async () => (await jobs()) === 3);
+    await cluster.untilMet(async () => (await jobs()) === 3);
     await cluster.api.delete(`${PATHS.scaledJobs}/work`);
-    await cluster.holds(() => scaler.streams.size === 0);
+    await cluster.untilMet(() => scaler.streams.size === 0);
   });
 });

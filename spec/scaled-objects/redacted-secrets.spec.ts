@@ -34,8 +34,8 @@ describe('prepareTriggers, of sources that repeat a secret', () => {
       for (const cut of how === 'as it is' ? CUTS : [300]) {
         for (const [name, source] of Object.entries(echoing.sources)) {
           text = `${'x'.repeat(cut - 23)} ${written}${BEHIND}`;
-          const told = await collectMessages(source, { types, environment: { KEY: SECRET } });
-          expect(told, `${name}, ${how}, cut at ${cut}`)
+          const reported = await collectMessages(source, { types, environment: { KEY: SECRET } });
+          expect(reported, `${name}, ${how}, cut at ${cut}`)
             .not.to.contain(begin)
             .and.not.to.contain('it succeeded');
         }
@@ -53,7 +53,7 @@ describe('prepareTriggers, of sources that repeat a secret', () => {
     });
     const types = new TriggerTypes(allTriggers(opened));
     const { sources } = echoing;
-    const saying = [
+    const containing = [
       'redis',
       'amqp',
       'management plugin',
@@ -63,7 +63,7 @@ describe('prepareTriggers, of sources that repeat a secret', () => {
       'aws-sqs-queue',
       'influxdb',
     ];
-    for (const name of saying) {
+    for (const name of containing) {
       const source = sources[name];
       if (!source) throw new Error(`there is no ${name}`);
       expect(await collectMessages(source, { types, environment: { KEY: SECRET } }), name).to.contain(

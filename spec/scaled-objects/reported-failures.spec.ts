@@ -17,10 +17,13 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     const scaleTargetRef = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c' };
     await cluster.scaledObject('still', { scaleTargetRef, triggers });
     await cluster.lead();
-    await told(cluster, "absent ScaledObjectCheckFailed Target resource doesn't exist");
-    await told(cluster, "still ScaledObjectCheckFailed Target resource doesn't expose /scale subresource");
+    await reported(cluster, "absent ScaledObjectCheckFailed Target resource doesn't exist");
+    await reported(
+      cluster,
+      "still ScaledObjectCheckFailed Target resource doesn't expose /scale subresource",
+    );
     const step = "ScaledObject doesn't have correct scaleTargetRef specification";
-    await cluster.holds(async () =>
+    await cluster.untilMet(async () =>
       (await cluster.condition('still', 'Ready')).startsWith(`False ScaledObjectCheckFailed ${step}: `),
     );
     expect(await cluster.condition('still', 'Active')).to.equal(
@@ -55,11 +58,11 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
       ['secret', forbidden],
       ['token', noAudience],
     ] as const) {
-      await cluster.holds(async () => (await cluster.condition(name, 'Ready')).startsWith('False'));
+      await cluster.untilMet(async () => (await cluster.condition(name, 'Ready')).startsWith('False'));
       expect(await cluster.condition(name, 'Ready')).to.include(cause);
     }
-    await cluster.holds(() => cluster.external('s0-metric-api-value', 'beside') === '4');
-    await cluster.holds(async () => (await cluster.condition('beside', 'Ready')).includes(forbidden));
+    await cluster.untilMet(() => cluster.external('s0-metric-api-value', 'beside') === '4');
+    await cluster.untilMet(async () => (await cluster.condition('beside', 'Ready')).includes(forbidden));
   });
 
   it('report targets that cannot be scaled', async () => {
@@ -71,17 +74,17 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.scaledObject('up', { triggers: [cluster.trigger('/filled')] });
     await cluster.scaledObject('down', { cooldownPeriod: 0, triggers: [cluster.trigger('/emptied')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('up', 'Active')).startsWith('False'));
-    await cluster.holds(async () => (await cluster.condition('down', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('up', 'Active')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('down', 'Active')).startsWith('True'));
     refuseScales(cluster);
     cluster.source.set('/filled', 1);
     cluster.source.set('/emptied', 0);
     await cluster.elapse(31);
-    await told(
+    await reported(
       cluster,
       'up KEDAScaleTargetActivationFailed Failed to scale apps/v1.Deployment default/up from 0 to 1',
     );
-    await told(
+    await reported(
       cluster,
       'down KEDAScaleTargetDeactivationFailed Failed to deactivate apps/v1.Deployment default/down from 2 to 0',
     );
@@ -93,21 +96,21 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.deployment('web', 1);
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
     expect(await cluster.condition('web', 'Fallback')).to.equal(
       'False NoFallbackFound No fallbacks are active on this scaled object',
     );
     refuse(cluster, ({ verb, target }) => verb === 'delete' && isOf(target, 'horizontalpodautoscalers'));
     await annotate(cluster, 'scaledobjects/web', { 'autoscaling.keda.sh/paused': 'true' });
-    await told(cluster, 'web KEDAScalersStopped Stopped scalers watch');
-    await cluster.holds(async () =>
+    await reported(cluster, 'web KEDAScalersStopped Stopped scalers watch');
+    await cluster.untilMet(async () =>
       (await cluster.condition('web', 'Ready')).startsWith(
         'False ScaledObjectCheckFailed failed to delete HPA for paused ScaledObject: ',
       ),
     );
     cluster.setFaults();
     await annotate(cluster, 'scaledobjects/web', { 'autoscaling.keda.sh/paused-replicas': 'many' });
-    await cluster.holds(
+    await cluster.untilMet(
       async () =>
         (await cluster.condition('web', 'Ready')) ===
         'False ScaledObjectCheckFailed failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is not a number of replicas',
@@ -121,18 +124,20 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
     await scaledJob(cluster, [cluster.trigger('/queue', { metadata: { targetValue: '1' } })]);
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
-    await cluster.holds(async () => (await conditionOfJob(cluster, 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await conditionOfJob(cluster, 'Ready')).startsWith('True'));
     refuse(cluster, ({ target }) => target.isResource && target.subresource === 'status');
     for (const path of ['scaledobjects/web', 'scaledjobs/work'])
       await annotate(cluster, path, { 'autoscaling.keda.sh/paused': 'true' });
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')));
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('work ScaledJobUpdateFailed ')));
+    await cluster.untilMet(() =>
+      cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')),
+    );
+    await cluster.untilMet(() => cluster.events.some((one) => one.startsWith('work ScaledJobUpdateFailed ')));
     expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).metadata.name).to.equal('keda-hpa-web');
     cluster.setFaults();
     await cluster.elapse(61);
-    await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('True'));
-    await cluster.holds(async () => (await conditionOfJob(cluster, 'Paused')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Paused')).startsWith('True'));
+    await cluster.untilMet(async () => (await conditionOfJob(cluster, 'Paused')).startsWith('True'));
   });
 
   it('report statuses that cannot be written, and failing sources of a formula', async () => {
@@ -143,8 +148,10 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     await cluster.scaledObject('web', { advanced: { scalingModifiers }, triggers });
     refuse(cluster, ({ target }) => isOf(target, 'scaledobjects') && target.subresource === 'status');
     await cluster.lead();
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web KEDAMetricSourceFailed ')));
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')));
+    await cluster.untilMet(() => cluster.events.some((one) => one.startsWith('web KEDAMetricSourceFailed ')));
+    await cluster.untilMet(() =>
+      cluster.events.some((one) => one.startsWith('web ScaledObjectUpdateFailed ')),
+    );
   });
 
   it('report failing triggers of a ScaledJob beside others, and rejected Jobs', async () => {
@@ -153,22 +160,22 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     const trigger = cluster.trigger('/queue', { metadata: { targetValue: '1' } });
     await scaledJob(cluster, [trigger, cluster.trigger('/broken')]);
     await cluster.lead();
-    await cluster.holds(async () => (await conditionOfJob(cluster, 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await conditionOfJob(cluster, 'Ready')).startsWith('False'));
     refuse(cluster, ({ verb, target }) => verb === 'create' && isOf(target, 'jobs'));
     cluster.source.set('/queue', 1);
     await cluster.elapse(31);
-    await cluster.holds(() =>
+    await cluster.untilMet(() =>
       cluster.events.some((one) => one.startsWith('work KEDAJobCreateFailed Failed to create job work-: ')),
     );
     expect(cluster.events.filter((one) => one.includes('KEDAJobsCreated'))).to.deep.equal([]);
-    await cluster.holds(
+    await cluster.untilMet(
       async () =>
         (await conditionOfJob(cluster, 'Ready')) ===
         'Unknown PartialTriggerError Some triggers defined in ScaledJob are not working correctly',
     );
     cluster.setFaults();
     await annotate(cluster, 'scaledjobs/work', { 'autoscaling.keda.sh/paused': 'true' });
-    await told(cluster, 'work KEDAScalersStopped Stopped scalers watch');
+    await reported(cluster, 'work KEDAScalersStopped Stopped scalers watch');
   });
 
   it('report invalid triggers of a ScaledJob, and old Jobs that cannot be deleted', async () => {
@@ -177,21 +184,21 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
     const twice = cluster.trigger('/queue', { name: 'a', metadata: { targetValue: '1' } });
     await scaledJob(cluster, [twice]);
     await cluster.lead();
-    await told(cluster, 'work KEDAJobsCreated Created 1 jobs');
+    await reported(cluster, 'work KEDAJobsCreated Created 1 jobs');
     const [job] = (await cluster.get(PATHS.jobs)).items;
     refuse(cluster, ({ verb, target }) => verb === 'delete' && isOf(target, 'jobs'));
     const patch = async (spec: object) =>
       void (await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', { spec }));
     await patch({ maxReplicaCount: 7 });
-    await told(
+    await reported(
       cluster,
       'work ScaledJobRolloutCleanupStarted Deleting 1 jobs owned by the previous version of the scaledJob',
     );
     const failed = `work ScaledJobRolloutCleanupFailed Failed to delete job ${job.metadata.name}: `;
-    await cluster.holds(() => cluster.events.some((one) => one.startsWith(failed)));
+    await cluster.untilMet(() => cluster.events.some((one) => one.startsWith(failed)));
     cluster.setFaults();
     await patch({ triggers: [twice, twice] });
-    await cluster.holds(
+    await cluster.untilMet(
       async () =>
         (await conditionOfJob(cluster, 'Ready')) ===
         "False ScaledJobCheckFailed ScaledJob doesn't have correct triggers specification",
@@ -200,8 +207,8 @@ describe('failures of ScaledObjects and ScaledJobs', () => {
   });
 });
 
-async function told(cluster: ScaledObjectsCluster, event: string): Promise<void> {
-  await cluster.holds(() => cluster.events.includes(event));
+async function reported(cluster: ScaledObjectsCluster, event: string): Promise<void> {
+  await cluster.untilMet(() => cluster.events.includes(event));
 }
 
 function isOf(

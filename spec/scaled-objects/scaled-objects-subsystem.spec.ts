@@ -9,7 +9,7 @@ describe('scaledObjectsSubsystem', () => {
     await cluster.deployment('web', 0);
     await cluster.scaledObject('web', { cooldownPeriod: 60, triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('False'));
     expect(await cluster.condition('web', 'Ready')).to.equal(
       'True ScaledObjectReady ScaledObject is defined correctly and is ready for scaling',
     );
@@ -45,21 +45,21 @@ describe('scaledObjectsSubsystem', () => {
 
     cluster.source.set('/queue', 12);
     await cluster.elapse(30);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     expect(cluster.external('s0-metric-api-value', 'web')).to.equal('12');
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     expect(await cluster.condition('web', 'Active')).to.equal(
       'True ScalerActive Scaling is performed because triggers are active',
     );
 
     cluster.source.set('/queue', 0);
     await cluster.elapse(31);
-    await cluster.holds(async () =>
+    await cluster.untilMet(async () =>
       (await cluster.condition('web', 'Active')).startsWith('False ScalerCooldown'),
     );
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.elapse(65);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     expect(cluster.events).to.include.members([
       'web ScaledObjectReady ScaledObject is ready for scaling',
       'web KEDAScalersStarted Started scalers watch',
@@ -78,11 +78,11 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     const fallback = { failureThreshold: 2, replicas: 6 };
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')], fallback });
     await cluster.lead();
-    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '10');
-    await cluster.holds(async () => (await cluster.condition('web', 'Fallback')).startsWith('False'));
+    await cluster.untilMet(() => cluster.external('s0-metric-api-value', 'web') === '10');
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Fallback')).startsWith('False'));
     cluster.source.set('/queue', { status: 500 });
     await cluster.elapse(16);
-    await cluster.holds(
+    await cluster.untilMet(
       async () => (await cluster.status('web')).health?.['s0-metric-api-value']?.numberOfFailures === 1,
     );
     expect(cluster.external('s0-metric-api-value', 'web')).to.match(
@@ -90,17 +90,17 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     );
     expect(await cluster.replicas('web')).to.equal(2);
     await cluster.elapse(31);
-    await cluster.holds(async () => (await cluster.condition('web', 'Fallback')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Fallback')).startsWith('True'));
     expect((await cluster.status('web')).health).to.deep.equal({
       's0-metric-api-value': { numberOfFailures: 3, status: 'Failing' },
     });
-    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '30');
+    await cluster.untilMet(() => cluster.external('s0-metric-api-value', 'web') === '30');
     expect(await cluster.condition('web', 'Fallback')).to.equal(
       'True FallbackExists At least one trigger is falling back on this scaled object',
     );
     cluster.source.set('/queue', 15);
     await cluster.elapse(16);
-    await cluster.holds(async () => (await cluster.condition('web', 'Fallback')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Fallback')).startsWith('False'));
     expect(cluster.external('s0-metric-api-value', 'web')).to.equal('15');
     expect(cluster.events).to.include.members([
       'web ScaledObjectFallbackActivated ScaledObject fallback is active',
@@ -113,7 +113,7 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     await cluster.deployment('web', 3);
     await cluster.scaledObject('web', { cooldownPeriod: 0, triggers: [cluster.trigger('/absent')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
     expect(await cluster.condition('web', 'Ready')).to.equal(
       'False TriggerError Triggers defined in ScaledObject are not working correctly',
     );
@@ -130,15 +130,15 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     await cluster.deployment('web', 2);
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const path = `${PATHS.scaledObjects}/web`;
     const annotate = (value: string | null) =>
       cluster.api.patch(path, 'merge', {
         metadata: { annotations: { 'autoscaling.keda.sh/paused-replicas': value } },
       });
     await annotate('4');
-    await cluster.holds(async () => (await cluster.replicas('web')) === 4);
-    await cluster.holds(async () => (await cluster.status('web')).pausedReplicaCount === 4);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 4);
+    await cluster.untilMet(async () => (await cluster.status('web')).pausedReplicaCount === 4);
     expect(await cluster.condition('web', 'Paused')).to.equal(
       'True ScaledObjectPaused ScaledObject is paused',
     );
@@ -149,13 +149,13 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     expect(await cluster.status('web')).to.not.have.any.keys('health', 'triggersActivity');
     expect((await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).code).to.equal(404);
     await cluster.setReplicas('web', 9); // written by another client
-    await cluster.holds(async () => (await cluster.replicas('web')) === 4);
-    const asked = cluster.asked('/queue');
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 4);
+    const requested = cluster.requested('/queue');
     await cluster.elapse(60);
-    expect(cluster.asked('/queue')).to.equal(asked);
+    expect(cluster.requested('/queue')).to.equal(requested);
     await annotate(null);
-    await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('False'));
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Paused')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     expect(await cluster.condition('web', 'Paused')).to.equal(
       'False ScaledObjectUnpaused pause annotation removed for ScaledObject',
     );
@@ -178,11 +178,11 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     });
     await cluster.lead();
     await cluster.elapse(2);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     await cluster.api.delete(`${PATHS.scaledObjects}/web`);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 3);
-    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
-    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === 'no such metric');
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 3);
+    await cluster.untilMet(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
+    await cluster.untilMet(() => cluster.external('s0-metric-api-value', 'web') === 'no such metric');
     expect(cluster.events).to.include('web ScaledObjectDeleted ScaledObject was deleted');
     expect(cluster.logger.lines.filter((one) => one.level !== 'info')).to.deep.equal([]);
   });
@@ -200,15 +200,15 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     cluster.setFaults(forRequests({ resource: 'horizontalpodautoscalers' }, delayWatches(5000)));
     await cluster.lead();
     await cluster.elapse(10);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     expect((await cluster.status('web')).originalReplicaCount).to.equal(3);
     const spec = { scaleTargetRef: { name: 'next' } };
     await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', { spec });
-    await cluster.holds(async () => (await cluster.replicas('next')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('next')) === 0);
     await cluster.elapse(40);
     expect((await cluster.status('web')).originalReplicaCount).to.equal(5);
     await cluster.api.delete(`${PATHS.scaledObjects}/web`);
-    await cluster.holds(async () => (await cluster.replicas('next')) === 5);
+    await cluster.untilMet(async () => (await cluster.replicas('next')) === 5);
   });
 
   it('handles a deleted object even before the watch reports it', async () => {
@@ -223,10 +223,10 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     cluster.setFaults(forRequests({ resource: 'scaledobjects' }, delayWatches(20_000)));
     await cluster.lead();
     await cluster.elapse(2);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     await cluster.api.delete(`${PATHS.scaledObjects}/web`);
     await cluster.elapse(21);
-    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
+    await cluster.untilMet(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
     await cluster.setReplicas('web', 7);
     await cluster.elapse(10);
     expect(await cluster.replicas('web')).to.equal(7);
@@ -243,8 +243,8 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
       advanced: { scalingModifiers: { formula: '(a + b) / 2', target: '2.5', activationTarget: '5' } },
     });
     await cluster.lead();
-    await cluster.holds(() => cluster.external('composite-metric', 'web') === '5500m');
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(() => cluster.external('composite-metric', 'web') === '5500m');
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const { metrics } = (await cluster.get(`${PATHS.hpas}/keda-hpa-web`)).spec;
     expect(metrics).to.have.lengthOf(1);
     expect(metrics[0].external.target).to.deep.equal({ type: 'AverageValue', averageValue: '2500m' });
@@ -278,12 +278,12 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     });
     await cluster.scaledObject('web', { triggers: [trigger] });
     await cluster.lead();
-    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '1');
+    await cluster.untilMet(() => cluster.external('s0-metric-api-value', 'web') === '1');
     await cluster.api.patch(`${PATHS.secrets}/s`, 'merge', { data: data('new') });
     cluster.source.delete('/queue?api_key=old');
     cluster.source.set('/queue?api_key=new', 2);
     await cluster.elapse(35);
-    await cluster.holds(() => cluster.external('s0-metric-api-value', 'web') === '2');
+    await cluster.untilMet(() => cluster.external('s0-metric-api-value', 'web') === '2');
     expect(JSON.stringify([cluster.events, cluster.logger])).to.not.contain('api_key');
     expect((await cluster.status('web')).authenticationsTypes).to.equal('auth');
   });
@@ -308,23 +308,23 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     for (const name of ['web', 'sum']) await cluster.deployment(name, 2);
     await cluster.scaledObject('web', { minReplicaCount: 1, triggers });
     await cluster.scaledObject('sum', { minReplicaCount: 1, triggers, advanced });
-    const told = () => [
+    const reported = () => [
       cluster.external('s0-metric-api-value', 'web'),
       cluster.external('s1-metric-api-value', 'web'),
       cluster.external('composite-metric', 'sum'),
     ];
     await cluster.lead();
-    await cluster.holds(() => told().join() === '4,9,13');
-    await cluster.holds(async () => (await cluster.condition('sum', 'Active')).startsWith('True'));
+    await cluster.untilMet(() => reported().join() === '4,9,13');
+    await cluster.untilMet(async () => (await cluster.condition('sum', 'Active')).startsWith('True'));
     await cluster.stop();
 
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
     cluster.setFaults(forRequests({ resource: 'secrets' }, refuse));
     const before = cluster.events.length;
     await cluster.lead();
-    await cluster.holds(() => told()[0] === '4');
+    await cluster.untilMet(() => reported()[0] === '4');
     await cluster.elapse(31);
-    expect(told()).to.deep.equal([
+    expect(reported()).to.deep.equal([
       '4',
       'no such metric',
       'metric:composite-metric encountered error: error trying to run custom formula: unknown name locked',
@@ -337,7 +337,7 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
 
     cluster.setFaults();
     await cluster.elapse(31);
-    await cluster.holds(() => told().join() === '4,9,13');
+    await cluster.untilMet(() => reported().join() === '4,9,13');
   });
 
   for (const [what, spec, message] of [
@@ -392,16 +392,16 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
       await cluster.deployment('web', 1);
       await cluster.scaledObject('web', spec);
       await cluster.lead();
-      await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+      await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
       expect(await cluster.condition('web', 'Ready')).to.match(message);
       expect(await cluster.condition('web', 'Active')).to.equal(
         'Unknown UnknownState ScaledObject check failed',
       );
       expect(await cluster.replicas('web')).to.equal(1);
-      const told = cluster.events.filter((event) => event.startsWith('web ScaledObjectCheckFailed'));
+      const reported = cluster.events.filter((event) => event.startsWith('web ScaledObjectCheckFailed'));
       await cluster.elapse(50);
       expect(cluster.events.filter((event) => event.startsWith('web ScaledObjectCheckFailed'))).to.deep.equal(
-        told,
+        reported,
       );
     });
 
@@ -424,12 +424,12 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     });
     await cluster.scaledObject('other', { triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
-    await cluster.holds(async () => (await cluster.condition('younger', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('younger', 'Ready')).startsWith('False'));
     expect(await cluster.condition('younger', 'Ready')).to.contain(
       "the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'",
     );
-    await cluster.holds(async () => (await cluster.condition('other', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('other', 'Ready')).startsWith('False'));
     expect(await cluster.condition('other', 'Ready')).to.contain(
       "the workload 'other' of type 'apps/v1.Deployment' is already managed by the hpa 'foreign'",
     );
@@ -441,7 +441,7 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     await cluster.deployment('web', 1);
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { labels: { team: 'a' } });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const hpa = () => cluster.get(`${PATHS.hpas}/keda-hpa-web`);
     const { resourceVersion, uid } = (await hpa()).metadata;
     await cluster.elapse(45);
@@ -450,11 +450,11 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
       metadata: { labels: { team: null } },
       spec: { maxReplicaCount: 7 },
     });
-    await cluster.holds(async () => (await hpa()).spec.maxReplicas === 7);
+    await cluster.untilMet(async () => (await hpa()).spec.maxReplicas === 7);
     expect((await hpa()).metadata.labels).to.not.have.property('team');
     expect((await hpa()).metadata.uid).to.equal(uid);
     await cluster.api.delete(`${PATHS.hpas}/keda-hpa-web`);
-    await cluster.holds(async () => ![undefined, uid].includes((await hpa()).metadata.uid));
+    await cluster.untilMet(async () => ![undefined, uid].includes((await hpa()).metadata.uid));
   });
 
   it('has no next action once its term has ended', async () => {
@@ -464,7 +464,7 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
     const next = async () => (await cluster.debug()).scaledObjects[0]?.next;
-    await cluster.holds(async () => (await next()) !== undefined);
+    await cluster.untilMet(async () => (await next()) !== undefined);
     await cluster.subsystem.controller()[Symbol.asyncDispose]();
     expect(await next()).to.equal(undefined);
   });
@@ -475,10 +475,10 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     await cluster.deployment('web', 1);
     await cluster.scaledObject('web', { cooldownPeriod: 100, triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.status('web')).lastActiveTime !== undefined);
+    await cluster.untilMet(async () => (await cluster.status('web')).lastActiveTime !== undefined);
     cluster.source.set('/queue', 0);
     await cluster.elapse(16);
-    await cluster.holds(async () =>
+    await cluster.untilMet(async () =>
       (await cluster.condition('web', 'Active')).startsWith('False ScalerCooldown'),
     );
     await cluster.stop();
@@ -486,6 +486,6 @@ describe('scaledObjectsSubsystem, by settings of a ScaledObject', () => {
     await cluster.elapse(60);
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.elapse(60);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
   });
 });

@@ -43,7 +43,7 @@ describe('ScaledObjects of two namespaces', () => {
     cluster.source.set('/queue', 7);
     await cluster.deployment('web', 0);
     await cluster.scaledObject('web', { pollingInterval: 1, triggers: [cluster.trigger('/queue')] });
-    await cluster.holds(async () => secretsRead >= TOO_MANY || (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => secretsRead >= TOO_MANY || (await cluster.replicas('web')) === 1);
     expect(secretsRead).to.be.below(TOO_MANY);
   });
 
@@ -74,14 +74,14 @@ describe('ScaledObjects of two namespaces', () => {
       metadata: { authMode: 'bearer' },
     });
     await cluster.scaledObject('web', { pollingInterval: 1, triggers: [trigger] });
-    await cluster.holds(async () => secretsRead >= TOO_MANY || (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => secretsRead >= TOO_MANY || (await cluster.replicas('web')) === 1);
     expect(secretsRead).to.be.below(TOO_MANY);
   });
 
   it('read a Secret once that many objects of a namespace refer to', async () => {
     for (let index = 0; index < 20; index++) await refer(`a${index}`, (place) => `shared-${place}`);
     await cluster.lead();
-    await cluster.holds(() => cluster.subsystem.isSynced && secretsRead >= SECRETS);
+    await cluster.untilMet(() => cluster.subsystem.isSynced && secretsRead >= SECRETS);
     for (let second = 0; second < 3; second++) await cluster.clock.advance(1000);
     expect(secretsRead).to.be.below(3 * SECRETS);
   });

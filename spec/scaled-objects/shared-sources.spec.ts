@@ -88,7 +88,7 @@ describe('sources that namespaces share', () => {
     await cluster.scaledObject('web', { triggers: many('object') });
     await cluster.create(PATHS.scaledJobs, job('slow', many('job')));
     await cluster.lead();
-    await cluster.holds(() => slow >= 16);
+    await cluster.untilMet(() => slow >= 16);
 
     await cluster.create(other(PATHS.deployments), {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec },
@@ -98,7 +98,7 @@ describe('sources that namespaces share', () => {
       spec: { scaleTargetRef: { name: 'web' }, triggers: [trigger('/quick')] },
     });
     await cluster.create(other(PATHS.scaledJobs), job('quick', [trigger('/quick')]));
-    await cluster.holds(() => {
+    await cluster.untilMet(() => {
       const selector = parseLabelSelector('scaledobject.keda.sh/name=web');
       try {
         return cluster.store.values('other', { metric: 's0-metric-api-value', selector })?.[0]?.value === '3';
@@ -106,11 +106,11 @@ describe('sources that namespaces share', () => {
         return false; // not queried yet
       }
     });
-    await cluster.holds(async () => (await cluster.get(other(PATHS.jobs))).items.length === 3);
+    await cluster.untilMet(async () => (await cluster.get(other(PATHS.jobs))).items.length === 3);
     expect(slow).to.equal(16);
   });
 
-  for (const [type, metadata, source, mostAtOnce] of SOURCES)
+  for (const [type, metadata, source, maxConcurrent] of SOURCES)
     it(`are shared by the triggers of ${type} that query ${metadata.influxVersion ?? Object.values(metadata)[0]}`, async () => {
       await using opened = openTriggerEnvironment({
         ...{ clock: systemClock, userAgent: 'spec', allowedHosts: [], timeoutMs: 1000 },
@@ -119,7 +119,7 @@ describe('sources that namespaces share', () => {
       const trigger = new TriggerTypes(allTriggers(opened)).get(type);
       const { query } = await planned(trigger, { metadata, authentication: metadata });
       expect(query.source).to.match(source instanceof RegExp ? source : new RegExp(`^${source}$`));
-      expect(query.maxConcurrent).to.equal(mostAtOnce);
+      expect(query.maxConcurrent).to.equal(maxConcurrent);
       expect(query.source).to.not.contain('p@');
     });
 });

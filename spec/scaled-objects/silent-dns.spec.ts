@@ -66,7 +66,7 @@ describe('names whose name server is silent', () => {
     await cluster.scaledObject('web', { triggers });
     await cluster.lead();
     const lookedUp = () => new Set(server.questions.map((each) => each.split(' ')[1]));
-    await cluster.holds(() => lookedUp().size === 32); // its share
+    await cluster.untilMet(() => lookedUp().size === 32); // its share
 
     const other = (path: string) => path.replace('/default/', '/other/');
     await cluster.create('/api/v1/namespaces', {
@@ -85,10 +85,10 @@ describe('names whose name server is silent', () => {
         triggers: [{ type: 'metrics-api', metadata }],
       },
     });
-    await cluster.holds(() => pollCount === 1);
+    await cluster.untilMet(() => pollCount === 1);
     for (let count = 2; count <= 5; count++) {
       await cluster.elapse(15);
-      await cluster.holds(() => pollCount === count);
+      await cluster.untilMet(() => pollCount === count);
     }
     const selector = parseLabelSelector('scaledobject.keda.sh/name=web');
     const [served] = cluster.store.values('other', { metric: 's0-metric-api-value', selector }) ?? [];

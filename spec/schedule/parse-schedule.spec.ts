@@ -185,60 +185,60 @@ const options = { timeZone: 'Europe/Berlin', anchorMs: BEGIN_MS };
 
 /** Counts calls of a schedule. */
 function counting(schedule: Schedule) {
-  const asked = { next: 0, previous: 0 };
+  const requested = { next: 0, previous: 0 };
   const counted: Schedule = {
     ...{ delayMs: (atMs) => schedule.delayMs(atMs) },
     next: (afterMs) => {
-      asked.next++;
+      requested.next++;
       return schedule.next(afterMs);
     },
     previous: (beforeMs) => {
-      asked.previous++;
+      requested.previous++;
       return schedule.previous(beforeMs);
     },
   };
-  return { asked, schedule: cacheLastResults(counted) };
+  return { requested, schedule: cacheLastResults(counted) };
 }
 
 describe('cacheLastResults', () => {
   it('returns the results of the schedule, whatever was requested before', () => {
     const texts = ['0 30 2 * * *', '*/7 * * * * *', '@every 90s', '0 0 0 29 2 *', '0 0 0 30 2 *'];
     const moment = fc.integer({ min: -3_600_000, max: 3 * 86_400_000 });
-    const ask = fc.record({ next: fc.boolean(), moment });
+    const request = fc.record({ next: fc.boolean(), moment });
     fc.assert(
-      fc.property(fc.constantFrom(...texts), fc.array(ask, { maxLength: 20 }), (text, asks) => {
+      fc.property(fc.constantFrom(...texts), fc.array(request, { maxLength: 20 }), (text, requests) => {
         const plain = parseSchedule(text, options);
-        const remembered = cacheLastResults(parseSchedule(text, options));
-        for (const { next, moment: ms } of asks) {
+        const cached = cacheLastResults(parseSchedule(text, options));
+        for (const { next, moment: ms } of requests) {
           const how = next ? 'next' : 'previous';
-          expect(remembered[how](BEGIN_MS + ms)).to.equal(plain[how](BEGIN_MS + ms));
+          expect(cached[how](BEGIN_MS + ms)).to.equal(plain[how](BEGIN_MS + ms));
         }
-        expect(remembered.delayMs(BEGIN_MS)).to.equal(plain.delayMs(BEGIN_MS));
+        expect(cached.delayMs(BEGIN_MS)).to.equal(plain.delayMs(BEGIN_MS));
       }),
     );
   });
 
   it('searches once for an activation until that is over', () => {
-    const { asked, schedule } = counting(parseSchedule('0 0 * * * *', options));
+    const { requested, schedule } = counting(parseSchedule('0 0 * * * *', options));
     const hourMs = 3_600_000;
     for (let ms = 0; ms < hourMs; ms += 60_000)
       expect(schedule.next(BEGIN_MS + ms)).to.equal(BEGIN_MS + hourMs);
-    expect(asked.next).to.equal(1);
+    expect(requested.next).to.equal(1);
     expect(schedule.next(BEGIN_MS + hourMs)).to.equal(BEGIN_MS + 2 * hourMs);
-    expect(asked.next).to.equal(2);
+    expect(requested.next).to.equal(2);
     for (let ms = hourMs; ms > 0; ms -= 60_000) expect(schedule.previous(BEGIN_MS + ms)).to.equal(BEGIN_MS);
-    expect(asked.previous).to.equal(1);
+    expect(requested.previous).to.equal(1);
     expect(schedule.previous(BEGIN_MS)).to.equal(BEGIN_MS - hourMs);
-    expect(asked.previous).to.equal(2);
+    expect(requested.previous).to.equal(2);
   });
 
   it('searches once where there is nothing to find', () => {
-    const { asked, schedule } = counting(parseSchedule('0 0 0 30 2 *', options));
+    const { requested, schedule } = counting(parseSchedule('0 0 0 30 2 *', options));
     for (let count = 0; count < 3; count++) {
       expect(schedule.next(BEGIN_MS)).to.equal(undefined);
       expect(schedule.previous(BEGIN_MS + 1000 * count)).to.equal(undefined);
     }
-    expect(asked.previous).to.equal(1);
-    expect(asked.next).to.be.below(4);
+    expect(requested.previous).to.equal(1);
+    expect(requested.next).to.be.below(4);
   });
 });

@@ -49,8 +49,8 @@ describe('Secrets', () => {
   });
 
   it('removes first, and cuts then, on one line', () => {
-    const told = new Secrets(['abcdefgh']).redact(`${'x'.repeat(296)}abcdefgh and\r\n\u001b[31mmore`);
-    expect(told).to.equal(`${'x'.repeat(296)}… an…`);
+    const reported = new Secrets(['abcdefgh']).redact(`${'x'.repeat(296)}abcdefgh and\r\n\u001b[31mmore`);
+    expect(reported).to.equal(`${'x'.repeat(296)}… an…`);
     expect(new Secrets([]).redact('one\r\n\u001b[31mtwo ')).to.equal('one [31mtwo');
   });
 
@@ -134,9 +134,9 @@ describe('Secrets', () => {
         const pieces = [...new Set(buildSecretForms(long.trim()).map((form) => form.slice(0, 6)))];
         expect(pieces.some((piece) => written.includes(piece))).to.equal(true);
         for (const length of [30, 500, 1030, 4000, 20_000, written.length]) {
-          const told = secrets.redact(`is it ${written.slice(0, length)}`, 1e6);
-          expect(told.slice(0, 6)).to.equal('is it ');
-          expect(pieces.filter((piece) => told.includes(piece))).to.deep.equal([]);
+          const reported = secrets.redact(`is it ${written.slice(0, length)}`, 1e6);
+          expect(reported.slice(0, 6)).to.equal('is it ');
+          expect(pieces.filter((piece) => reported.includes(piece))).to.deep.equal([]);
         }
       }
     });
@@ -159,8 +159,8 @@ describe('Secrets', () => {
   it('redacts errors and their causes, and returns errors without secrets unchanged', () => {
     const secrets = new Secrets([SECRET]);
     const cause = new Error(`is it ${SECRET}?`);
-    const told = secrets.redactError(new Error('Cannot ask', { cause }));
-    expect(describeError(told)).to.equal('Cannot ask: is it …?');
+    const reported = secrets.redactError(new Error('Cannot ask', { cause }));
+    expect(describeError(reported)).to.equal('Cannot ask: is it …?');
     const harmless = new Error('Cannot ask', { cause: new Error('connection refused') });
     expect(secrets.redactError(harmless)).to.equal(harmless);
     expect(secrets.redactError(new EmptyResponseError(SECRET))).to.be.instanceOf(EmptyResponseError);

@@ -29,8 +29,8 @@ export interface ApiResponse {
 }
 
 /** Sends a request over HTTP/1.1 without verifying the server's certificate. */
-export async function requestHttp1(asked: ApiRequest): Promise<ApiResponse> {
-  const { host = '127.0.0.1', port, path, method = 'GET', headers = {}, body, agent, cert, key } = asked;
+export async function requestHttp1(requested: ApiRequest): Promise<ApiResponse> {
+  const { host = '127.0.0.1', port, path, method = 'GET', headers = {}, body, agent, cert, key } = requested;
   const outgoing = request({
     host,
     port,
@@ -57,16 +57,16 @@ export async function requestHttp2({
   body,
   cert,
   key,
-  session: kept,
+  session: retained,
 }: ApiRequest): Promise<ApiResponse> {
-  const session = kept ?? connect(`https://${host}:${port}`, { rejectUnauthorized: false, cert, key });
+  const session = retained ?? connect(`https://${host}:${port}`, { rejectUnauthorized: false, cert, key });
   try {
     const stream = session.request({ ...headers, ':path': path, ':method': method });
     stream.end(body);
     const [{ ':status': status = 0, ...responded }] = await once(stream, 'response');
     return { status, headers: responded, body: await buffer(stream) };
   } finally {
-    if (!kept) session.close();
+    if (!retained) session.close();
   }
 }
 

@@ -5,7 +5,7 @@ import { ManualClock } from './manual-clock.ts';
 const NOW_MS = Date.UTC(2026, 6, 15, 7);
 
 /** A metric value that a source returned. */
-export interface ToldMetric {
+export interface ReportedMetric {
   readonly value?: number;
   readonly samples?: number;
   readonly notes?: readonly string[];
@@ -17,7 +17,7 @@ export interface ToldMetric {
 export function reportOf(
   owner: string,
   name: string,
-  { value, samples = 1, notes = [], error, isValid }: ToldMetric,
+  { value, samples = 1, notes = [], error, isValid }: ReportedMetric,
 ): CollectorReport {
   const all = Array.from({ length: samples }, () => ({ value, labels: {} }));
   const reading = value === undefined ? undefined : { samples: all, notes, receivedAtMs: NOW_MS - 60_000 };
@@ -29,7 +29,7 @@ export function reportOf(
 }
 
 /** The content of the page of metrics. */
-export interface SeenMetrics {
+export interface ObservedMetrics {
   readonly reports?: readonly CollectorReport[];
   /** Problems of default/web. */
   readonly problems?: readonly string[];
@@ -37,7 +37,7 @@ export interface SeenMetrics {
 }
 
 /** Metrics that HPAs named web and api request in two namespaces, in the form that pages show. */
-export function metricsSource({ reports = [], problems = [], collected }: SeenMetrics): DebuggedMetrics {
+export function metricsSource({ reports = [], problems = [], collected }: ObservedMetrics): DebuggedMetrics {
   const metric = { type: 'External', name: 'a', matchLabels: {} };
   const metrics = [{ key: 'a', metric, collector: 'counting', notes: [], perReplica: collected?.perReplica }];
   const hpa = { replicas: collected?.replicas };

@@ -11,7 +11,7 @@ describe('parseCronVectors', () => {
     expect(parseCronVectors(text)).to.deep.equal(vectors);
   });
 
-  for (const [text, told] of [
+  for (const [text, reported] of [
     ['', /^there is no schedule in it/],
     ['{"schedule": "@daily"}\n{"sch', /^line 2 is no JSON$/],
     ['{"a": 1}', /^line 1 is no recorded schedule: schedule: /],
@@ -20,6 +20,6 @@ describe('parseCronVectors', () => {
     ['{"schedule": "@daily", "next": ["soon"]}', /^line 1 is no recorded schedule: next.0: it is no time$/],
   ] as const)
     it(`rejects ${JSON.stringify(text)} with the line and the reason`, () => {
-      expect(() => parseCronVectors(text)).to.throw(told);
+      expect(() => parseCronVectors(text)).to.throw(reported);
     });
 });

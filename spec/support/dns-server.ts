@@ -55,8 +55,8 @@ export class DnsServer {
   }
 }
 
-function isOf(wanted: Answer['type']): (entry: Answer | string) => entry is Answer {
-  return (entry): entry is Answer => typeof entry !== 'string' && entry.type === wanted;
+function isOf(expected: Answer['type']): (entry: Answer | string) => entry is Answer {
+  return (entry): entry is Answer => typeof entry !== 'string' && entry.type === expected;
 }
 
 export const ipv4 = (name: string, data: string): Answer => ({ type: 'A', name, data });

@@ -1,15 +1,15 @@
 import type { ManualClock } from './manual-clock.ts';
-import { Patience } from './patience.ts';
+import { WaitTimeout } from './wait-timeout.ts';
 
 /** Advances the clock step by step, running all that is due at each, until a condition holds. */
 export async function elapseUntil(
   clock: ManualClock,
   stepMs: number,
-  holds: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  const patience = new Patience();
+  const timeout = new WaitTimeout();
   do {
-    if (patience.isOver()) throw new Error(`It never held, though time passed: ${holds}`);
+    if (timeout.isOver()) throw new Error(`Never true, though time passed: ${condition}`);
     await clock.advance(stepMs);
-  } while (!(await holds()));
+  } while (!(await condition()));
 }

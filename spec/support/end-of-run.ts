@@ -1,6 +1,6 @@
 /** How long open handles may take to close after the last spec, and how often they are checked. */
 const CLOSING_MS = 30_000;
-const LOOKS = 3;
+const CHECKS = 3;
 
 /**
  * Fails a spec during which a rejection is unhandled, which mocha would ignore; ends a run that an open handle keeps alive,
@@ -13,19 +13,19 @@ export const mochaHooks = {
     });
   },
   afterAll(): void {
-    lookAgain(LOOKS);
+    checkAgain(CHECKS);
   },
 };
 
 /** After a standstill, one timer is overdue although no handle is open: the process ends before the next one. */
-function lookAgain(looks: number): void {
-  const look = () => (looks > 1 ? lookAgain(looks - 1) : endOpenRun());
-  setTimeout(look, CLOSING_MS / LOOKS).unref();
+function checkAgain(checks: number): void {
+  const check = () => (checks > 1 ? checkAgain(checks - 1) : endOpenRun());
+  setTimeout(check, CLOSING_MS / CHECKS).unref();
 }
 
 function endOpenRun(): void {
-  const held = process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap');
-  process.stderr.write(`Something that a spec has opened is open still: ${held.join(', ')}\n`);
+  const retained = process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap');
+  process.stderr.write(`Something that a spec has opened is open still: ${retained.join(', ')}\n`);
   process.on('exit', () => {
     process.exitCode = 1; // after mocha's own listener, which sets the number of failures
   });

@@ -1,10 +1,10 @@
-import { Patience } from './patience.ts';
+import { WaitTimeout } from './wait-timeout.ts';
 
 /** Yields to the event loop until a condition holds. */
-export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const patience = new Patience();
-  while (!(await holds())) {
-    if (patience.isOver()) throw new Error(`It never held: ${holds}`);
-    await patience.untilNextLook();
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const timeout = new WaitTimeout();
+  while (!(await condition())) {
+    if (timeout.isOver()) throw new Error(`Never true: ${condition}`);
+    await timeout.untilNextCheck();
   }
 }

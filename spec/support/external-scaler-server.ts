@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-export interface SeenCall {
+export interface ReceivedCall {
   readonly method: string;
   readonly request: {
     readonly name?: string;
@@ -32,7 +32,7 @@ export interface ScalerResponses {
 
 /** An external scaler on a loopback port, written as users write them. */
 export class ExternalScalerServer implements AsyncDisposable {
-  readonly calls: SeenCall[] = [];
+  readonly calls: ReceivedCall[] = [];
   readonly streams = new Set<ServerWritableStream<unknown, { readonly result: boolean }>>();
   readonly port: number;
   responses: ScalerResponses;
@@ -57,7 +57,7 @@ export class ExternalScalerServer implements AsyncDisposable {
     let started: ExternalScalerServer | undefined;
     const respond =
       (method: string, make: (responses: ScalerResponses) => object | undefined) =>
-      (call: ServerUnaryCall<SeenCall['request'], object>, callback: sendUnaryData<object>) => {
+      (call: ServerUnaryCall<ReceivedCall['request'], object>, callback: sendUnaryData<object>) => {
         started?.calls.push({ method, request: call.request });
         const { error } = started?.responses ?? {};
         if (error) return callback(error);
@@ -71,7 +71,7 @@ export class ExternalScalerServer implements AsyncDisposable {
         isActive === undefined ? undefined : { result: isActive },
       ),
       StreamIsActive: (call: ServerWritableStream<unknown, { readonly result: boolean }>) => {
-        started?.calls.push({ method: 'StreamIsActive', request: call.request as SeenCall['request'] });
+        started?.calls.push({ method: 'StreamIsActive', request: call.request as ReceivedCall['request'] });
         started?.streams.add(call);
         call.on('cancelled', () => started?.streams.delete(call));
         call.on('error', () => started?.streams.delete(call));

@@ -6,7 +6,7 @@ import { runToEnd } from './run-to-end.ts';
 import { downloadTool, type Tool } from './tool-download.ts';
 
 /** Where a tool is searched before it is downloaded. */
-export interface ToolPlaces {
+export interface ToolLocations {
   /** Folders, separated as in PATH. */
   readonly searchPath: string;
   /** Where downloaded tools are cached. */
@@ -22,7 +22,7 @@ export interface ToolPlaces {
 export async function findTool(
   tool: Tool,
   versionArgs: readonly string[],
-  { searchPath, cacheFolder }: ToolPlaces,
+  { searchPath, cacheFolder }: ToolLocations,
 ): Promise<string> {
   for (const folder of searchPath.split(delimiter).filter((entry) => entry !== '')) {
     const candidate = join(folder, tool);

@@ -30,7 +30,7 @@ export class HostileWatchServer {
   readonly #objects: number;
   readonly #open = new Map<ServerResponse, { isInOrder: boolean }>();
   #version = 0;
-  #forgotten = 0;
+  #compactions = 0;
   #history: Happened[] = [];
   #past: Happened[] = [];
   #draws = 0;
@@ -39,7 +39,7 @@ export class HostileWatchServer {
   constructor(objects: number) {
     this.#objects = objects;
     for (let index = 0; index < objects; index++) this.live.set(`o${index}`, ++this.#version);
-    this.#forgotten = this.#version;
+    this.#compactions = this.#version;
   }
 
   get isWatched(): boolean {
@@ -60,9 +60,9 @@ export class HostileWatchServer {
   }
 
   /** Expires the history: no watch can resume from before this. */
-  forget(): void {
+  remove(): void {
     this.#history = [];
-    this.#forgotten = this.#version;
+    this.#compactions = this.#version;
   }
 
   /** Ends all watches, either within a line or cleanly. */
@@ -112,7 +112,7 @@ export class HostileWatchServer {
   }
 
   #watch(from: number, response: ServerResponse): void {
-    if (from < this.#forgotten) {
+    if (from < this.#compactions) {
       this.expired++;
       const object = { kind: 'Status', code: 410, reason: 'Expired' };
       response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
@@ -137,9 +137,9 @@ export class HostileWatchServer {
 
   #disordered(happened: readonly Happened[]): readonly Happened[] {
     const repeated = this.#past.filter(() => this.#draw() < 0.1);
-    const placed = happened.map((event, index) => ({ event, at: index + this.#draw() * MAX_DELAY }));
-    for (const event of repeated) placed.push({ event, at: this.#draw() * (happened.length + 1) });
-    return placed.sort((a, b) => a.at - b.at).map(({ event }) => event);
+    const located = happened.map((event, index) => ({ event, at: index + this.#draw() * MAX_DELAY }));
+    for (const event of repeated) located.push({ event, at: this.#draw() * (happened.length + 1) });
+    return located.sort((a, b) => a.at - b.at).map(({ event }) => event);
   }
 }
 

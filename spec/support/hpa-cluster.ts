@@ -55,7 +55,7 @@ export interface HpaCluster extends AsyncDisposable {
   // Untyped: each spec asserts the content of an object.
   get(name: string): Promise<ReturnType<typeof JSON.parse>>;
   /** Yields to sockets and advances the clock in steps until a condition holds. */
-  passes(holds: () => boolean | Promise<boolean>, stepMs?: number): Promise<void>;
+  passes(condition: () => boolean | Promise<boolean>, stepMs?: number): Promise<void>;
   /** Advances the clock by seconds and runs all that is due in each. */
   elapse(seconds: number): Promise<void>;
 }
@@ -106,10 +106,10 @@ export async function startHpaCluster(scenario: ScenarioInput = {}): Promise<Hpa
     const response = await server.client.post(path, body);
     if (response.status !== 201) throw new Error(`Cannot create at ${path}: ${response.body.message}`);
   };
-  const passes = async (holds: () => boolean | Promise<boolean>, stepMs = 0) => {
+  const passes = async (condition: () => boolean | Promise<boolean>, stepMs = 0) => {
     await eventually(async () => {
       await clock.advance(stepMs);
-      return await holds();
+      return await condition();
     });
   };
   let active = 0;

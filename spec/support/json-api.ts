@@ -17,7 +17,7 @@ export interface JsonApi extends AsyncDisposable {
   readonly logger: RecordingLogger;
   readonly server: LoopbackServer;
   /** The received requests, as in `GET /api/v1/nodes?limit=500`. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
 }
 
 /** Starts a server; a request whose response is `undefined` never completes. */
@@ -46,7 +46,7 @@ export async function startJsonApi(
     clock,
     logger,
     server,
-    get asked() {
+    get requested() {
       return server.requests.map(({ method, url }) => `${method} ${url.pathname}${url.search}`);
     },
     [Symbol.asyncDispose]: async () => {

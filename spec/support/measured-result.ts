@@ -39,7 +39,7 @@ export function measuredResult({
       residentBytes: 90 * 2 ** 20,
       beside: [],
       endpoints: [{ path: '/stats/summary', bytes: 66_000 }],
-      connections: { open: 10, kept: 9 },
+      connections: { open: 10, retained: 9 },
     },
     peakResidentBytes: 100 * 2 ** 20,
     requests: [

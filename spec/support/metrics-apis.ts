@@ -9,7 +9,7 @@ export interface MetricsApis extends AsyncDisposable {
   /** Responses by path without query; 404 for other paths. */
   readonly responses: Map<string, object>;
   /** Requested metrics, as paths with queries. */
-  readonly asked: string[];
+  readonly requested: string[];
 }
 
 const GROUPS = [
@@ -21,7 +21,7 @@ const GROUPS = [
 /** Starts the server and registers it with the cluster. */
 export async function startMetricsApis(cluster: SimulatedCluster): Promise<MetricsApis> {
   const responses = new Map<string, object>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const { certificatePem: cert, privateKeyPem: key } = new CertificateAuthority('metrics').issue({
     subject: { commonName: 'metrics' },
     usages: ['serverAuth'],
@@ -30,7 +30,7 @@ export async function startMetricsApis(cluster: SimulatedCluster): Promise<Metri
     const path = request.url;
     const [withoutQuery = ''] = path.split('?');
     const [, , group, version, ...rest] = withoutQuery.split('/');
-    if (rest.length > 0) asked.push(path);
+    if (rest.length > 0) requested.push(path);
     const body =
       rest.length === 0
         ? { kind: 'APIResourceList', groupVersion: `${group}/${version}`, resources: [] }
@@ -48,7 +48,7 @@ export async function startMetricsApis(cluster: SimulatedCluster): Promise<Metri
   }
   return {
     responses,
-    asked,
+    requested,
     async [Symbol.asyncDispose]() {
       for (const session of sessions) session.destroy();
       server.close();

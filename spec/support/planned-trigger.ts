@@ -30,7 +30,7 @@ export async function planned(trigger: Trigger, request: Partial<TriggerRequest>
   if (!metric) throw new Error('it has no metric');
   return {
     ...metric,
-    async ask() {
+    async send() {
       const samples = await metric.query.run(new AbortController().signal);
       const { values, isActive } = metric.evaluate(samples);
       return { value: values[0], isActive };

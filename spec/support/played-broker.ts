@@ -21,13 +21,13 @@ export interface PlayedBroker extends AsyncDisposable {
   /** Lengths of queues by name. */
   readonly queues: Map<string, number>;
   /** Received methods, with the user and virtual host. */
-  readonly seen: string[];
+  readonly observed: string[];
   behaviour: BrokerBehaviour;
 }
 
 export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptions): Promise<PlayedBroker> {
   const queues = new Map<string, number>();
-  const seen: string[] = [];
+  const observed: string[] = [];
   const onConnection = (socket: Socket) => {
     const decoder = new AmqpDecoder();
     let isGreeted = false;
@@ -41,7 +41,7 @@ export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptio
       for (const { id, content, channel } of decoder.decode(bytes)) respond(id, content, channel);
     });
     const respond = (id: string, content: Buffer, channel: number) => {
-      seen.push(id === METHODS.startOk || id === METHODS.open ? `${id} ${texts(content)}` : id);
+      observed.push(id === METHODS.startOk || id === METHODS.open ? `${id} ${texts(content)}` : id);
       const own = played.behaviour[id];
       if (own) return own(socket);
       const send = (method: string, ...fields: Buffer[]) =>
@@ -84,7 +84,7 @@ export async function playBroker(behaviour: BrokerBehaviour = {}, tls?: TlsOptio
   };
   const server = await RawServer.start(onConnection, tls ? { tls } : {});
   const played: PlayedBroker = {
-    ...{ server, queues, seen, behaviour },
+    ...{ server, queues, observed, behaviour },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return played;

@@ -9,7 +9,7 @@ export interface RecordedReviews {
   readonly clock: ManualClock;
   readonly logger: RecordingLogger;
   /** The received reviews, by path and body. */
-  readonly asked: { readonly path: string; readonly body: unknown }[];
+  readonly requested: { readonly path: string; readonly body: unknown }[];
   /** The response to the next reviews. */
   response: (review: unknown) => unknown;
 }
@@ -21,12 +21,12 @@ export function recordReviews(response: RecordedReviews['response']): RecordedRe
   const reviews: RecordedReviews = {
     clock,
     logger,
-    asked: [],
+    requested: [],
     response,
     client: new ReviewClient({
       client: {
         postJson: async (path, body) => {
-          reviews.asked.push({ path, body });
+          reviews.requested.push({ path, body });
           return { status: reviews.response(body) };
         },
       },

@@ -34,10 +34,10 @@ export class RequestFlow implements AsyncDisposable {
     this.#agent.destroy();
   }
 
-  async #flow(ask: (request: ApiRequest) => Promise<{ readonly status: number }>): Promise<void> {
+  async #flow(send: (request: ApiRequest) => Promise<{ readonly status: number }>): Promise<void> {
     while (!this.#isStopped) {
       try {
-        const { status } = await ask(this.#next());
+        const { status } = await send(this.#next());
         if (status !== 200) this.losses.push(`status ${status}`);
         this.count++;
       } catch (error) {

@@ -42,9 +42,9 @@ export interface ObservedObjects {
 }
 
 /** Builds the input of pages and `/debug/` from the states that a spec sets. */
-export function debugOptions(known: ObservedObjects): DebugOptions {
-  const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {} } = known;
-  const { other, isLeader = true, failedPlans = {}, replicas = {}, listedJobs = {} } = known;
+export function debugOptions(existing: ObservedObjects): DebugOptions {
+  const { objects = [], jobs = [], triggers = {}, metrics = {}, next = {} } = existing;
+  const { other, isLeader = true, failedPlans = {}, replicas = {}, listedJobs = {} } = existing;
   const plan = (key: string) =>
     triggers[key] && { uid: '1', generation: 1, preparedAtMs: 0, triggers: triggers[key] };
   const activity = { of: (name: string) => metrics[name]?.activity };
@@ -101,12 +101,12 @@ export function debugOptions(known: ObservedObjects): DebugOptions {
 /** A trigger with a named metric, a resource metric or an error. */
 export function preparedTrigger(
   type: string,
-  { metric, ...more }: Partial<PreparedTrigger> & { readonly metric?: ToldMetric } = {},
+  { metric, ...more }: Partial<PreparedTrigger> & { readonly metric?: ReportedMetric } = {},
 ): PreparedTrigger {
   const metrics = metric && [
     {
       ...{ targetType: 'AverageValue', target: 5, ...metric },
-      query: { description: metric.asked ?? `value of ${metric.metricName}` },
+      query: { description: metric.requested ?? `value of ${metric.metricName}` },
       evaluate: () => ({ values: [3], isActive: true }),
     } as unknown as PreparedTrigger['metrics'][number],
   ];
@@ -124,10 +124,10 @@ export function preparedTrigger(
   };
 }
 
-interface ToldMetric {
+interface ReportedMetric {
   readonly metricName: string;
   readonly target?: number;
   readonly targetType?: 'AverageValue' | 'Value';
-  readonly asked?: string;
+  readonly requested?: string;
   readonly isEmptyZero?: boolean;
 }

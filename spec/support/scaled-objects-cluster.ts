@@ -64,10 +64,10 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
   readonly source: Map<string, number | { readonly status: number }>;
   readonly sourceUrl: string;
   /** Number of requests that the source received for a path. */
-  asked(path: string): number;
+  requested(path: string): number;
   readonly subsystem: ScaledObjectsSubsystem;
   /** Starts the controller as a leader that has already watched as a standby while `whileFollowing` ran. */
-  lead(whileFollowing?: () => Promise<void>): Promise<void>;
+  lead(whileWatching?: () => Promise<void>): Promise<void>;
   /** Stops the controller, as a leader does that lost its lease or crashed. */
   stop(): Promise<void>;
   deployment(name: string, replicas: number, container?: object): Promise<void>;
@@ -85,7 +85,7 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
   /** The value of an external metric that HPAs get, or the error message. */
   external(metric: string, name: string): string;
   /** Yields to sockets until a condition holds, without advancing the clock. */
-  holds(condition: () => boolean | Promise<boolean>): Promise<void>;
+  untilMet(condition: () => boolean | Promise<boolean>): Promise<void>;
   /** Advances the clock by seconds and runs all that is due in each. */
   elapse(seconds: number): Promise<void>;
 }
@@ -130,7 +130,7 @@ export async function startScaledObjectsCluster(
     setFaults: (...faults) => server.cluster.apiServer.setFaults(...faults),
     source: http.values,
     sourceUrl: http.url,
-    asked: (path) => http.asked.get(path) ?? 0,
+    requested: (path) => http.requested.get(path) ?? 0,
     get subsystem() {
       if (!running) throw new Error('nobody leads');
       return running.subsystem;
@@ -145,7 +145,7 @@ export async function startScaledObjectsCluster(
       await running?.subsystem.endpoints.get('/debug/scaled-objects')?.(context);
       return JSON.parse(String(context.body));
     },
-    async lead(whileFollowing) {
+    async lead(whileWatching) {
       registry = new SlicedRegistry();
       const clients = openApiClients({
         ...{ access, clock, userAgent: 'spec/1', requestTimeoutMs: NEVER_MS },
@@ -203,7 +203,7 @@ export async function startScaledObjectsCluster(
         await clients[Symbol.asyncDispose]();
       };
       running = { subsystem, end };
-      await whileFollowing?.();
+      await whileWatching?.();
       for (const one of [subsystem.controller(), jobs, ...authentications])
         done.push(runController(one, run));
     },
@@ -257,7 +257,7 @@ export async function startScaledObjectsCluster(
         return error instanceof Error ? error.message : String(error);
       }
     },
-    holds: async (condition) => {
+    untilMet: async (condition) => {
       await eventually(async () => {
         await clock.advance(10);
         return await condition();
@@ -270,10 +270,10 @@ export async function startScaledObjectsCluster(
 
 async function startSource() {
   const values = new Map<string, number | { readonly status: number }>();
-  const asked = new Map<string, number>();
+  const requested = new Map<string, number>();
   const server = createServer((request, response) => {
     const path = request.url ?? '';
-    asked.set(path, (asked.get(path) ?? 0) + 1);
+    requested.set(path, (requested.get(path) ?? 0) + 1);
     const value = values.get(path) ?? { status: 404 };
     response.writeHead(typeof value === 'number' ? 200 : value.status, {
       'content-type': 'application/json',
@@ -283,7 +283,7 @@ async function startSource() {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ values, asked, url: `http://127.0.0.1:${port}` },
+    ...{ values, requested, url: `http://127.0.0.1:${port}` },
     async close() {
       server.closeAllConnections();
       server.close();

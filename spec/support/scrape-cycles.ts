@@ -6,7 +6,7 @@ export const RESOLUTION_MS = 15_000;
 
 const SECOND_CYCLE_AFTER_MS = 12_000;
 const JITTER_PER_NODE_MS = 8;
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 
 /** Number of scrapes so far, by result. */
 export interface ScrapeCounts {
@@ -48,7 +48,7 @@ export class ScrapeCycles {
     const beganAtMs = clock.nowMs();
     await clock.advance(this.#jitterMs);
     await eventually(async () => (await this.counts()).succeeded >= succeeded + healthy);
-    await clock.advance(PATIENCE_MS);
+    await clock.advance(TIMEOUT_MS);
     return beganAtMs;
   }
 

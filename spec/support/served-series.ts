@@ -36,10 +36,10 @@ export function unmetLabels(expression: string, exposition: string): readonly st
   }
   for (const [grouping, labels = ''] of expression.matchAll(/\bby\s*\(([^)]*)\)/g)) {
     for (const label of labels.split(',').map((one) => one.trim())) {
-      const isTold = seriesIn(expression).every((name) =>
+      const isReported = seriesIn(expression).every((name) =>
         new RegExp(`^${name}\\{(.*,)?${label}="`, 'm').test(exposition),
       );
-      if (!LABELS_OF_TARGETS.includes(label) && !isTold) unmet.push(grouping);
+      if (!LABELS_OF_TARGETS.includes(label) && !isReported) unmet.push(grouping);
     }
   }
   return unmet;

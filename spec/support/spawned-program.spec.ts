@@ -14,11 +14,11 @@ describe('SpawnedProgram', () => {
   });
 
   it('passes each line to its listener when it is printed', async () => {
-    const heard: string[] = [];
-    const options = { name: 'a shell', onLine: (line: string) => heard.push(line) };
+    const received: string[] = [];
+    const options = { name: 'a shell', onLine: (line: string) => received.push(line) };
     await using program = new SpawnedProgram('/bin/sh', ['-c', 'echo one; echo two; sleep 60'], options);
     await program.line(/two/, 5_000);
-    expect(heard).to.deep.equal(['one', 'two']);
+    expect(received).to.deep.equal(['one', 'two']);
   });
 
   it('reports the output of a program that ends before the awaited line', async () => {

@@ -84,10 +84,10 @@ export class SpawnedProgram implements AsyncDisposable {
   }
 
   /** Waits until a condition holds. @throws Error with the program's last output if it ends before */
-  async until(holds: () => Promise<boolean>): Promise<void> {
+  async until(condition: () => Promise<boolean>): Promise<void> {
     await eventually(async () => {
       const isOver = this.#hasEnded;
-      if (await holds()) return true;
+      if (await condition()) return true;
       if (isOver) throw new Error(`${this.name} has ended; its last words were:\n${this.#lastWords()}`);
       return false;
     });
@@ -114,17 +114,17 @@ export class SpawnedProgram implements AsyncDisposable {
   #collect(stream: Readable): void {
     createInterface({ input: stream }).on('line', (line) => {
       this.#output.push(line);
-      for (const tell of this.#onLine) tell();
+      for (const report of this.#onLine) report();
     });
   }
 
   #nextLine(): Promise<void> {
     return new Promise((settle) => {
-      const tell = () => {
-        this.#onLine.delete(tell);
+      const report = () => {
+        this.#onLine.delete(report);
         settle();
       };
-      this.#onLine.add(tell);
+      this.#onLine.add(report);
     });
   }
 

@@ -12,9 +12,9 @@ export interface ServerInCluster extends AsyncDisposable {
   readonly server: SpawnedProgram;
   readonly port: number;
   /** Sends a request directly to the server, by default as the cluster's administrator. */
-  ask(path: string, options?: HttpsRequest): Promise<HttpsResponse>;
+  request(path: string, options?: HttpsRequest): Promise<HttpsResponse>;
   /** Waits up to a minute until a condition holds. */
-  until(holds: () => Promise<boolean>): Promise<void>;
+  until(condition: () => Promise<boolean>): Promise<void>;
 }
 
 export interface ServerInClusterOptions {
@@ -25,7 +25,7 @@ export interface ServerInClusterOptions {
   readonly shell?: string;
 }
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const STEP_MS = 50;
 
 /** Starts both; the server may not be ready yet. */
@@ -55,14 +55,14 @@ export async function startServerInCluster(
     cluster,
     server,
     port,
-    ask: (path, options = {}) =>
+    request: (path, options = {}) =>
       requestHttps(`https://127.0.0.1:${port}${path}`, { cert, key, rejectUnauthorized: false, ...options }),
-    until: async (holds) => {
-      const endMs = performance.now() + PATIENCE_MS;
-      while (!(await holds().catch(() => false))) {
+    until: async (condition) => {
+      const endMs = performance.now() + TIMEOUT_MS;
+      while (!(await condition().catch(() => false))) {
         if (performance.now() > endMs) {
           const lastWords = server.output.slice(-10).join('\n');
-          throw new Error(`It never held: ${holds}; the server's last words were:\n${lastWords}`);
+          throw new Error(`Never true: ${condition}; the server's last words were:\n${lastWords}`);
         }
         await sleep(STEP_MS);
       }

@@ -2,7 +2,7 @@ import type { RunningServer } from './running-server.ts';
 
 /** Longer than the jitter of small clusters; far shorter than any timeout. */
 const JITTER_MS = 400;
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 
 /**
  * Runs the first two cycles, after which pods are served.
@@ -15,5 +15,5 @@ export async function twoCycles(server: RunningServer, healthy: number): Promise
   await server.clock.advance(12_000 - JITTER_MS);
   await server.clock.advance(JITTER_MS);
   await server.scraped(2 * healthy);
-  await server.clock.advance(PATIENCE_MS);
+  await server.clock.advance(TIMEOUT_MS);
 }

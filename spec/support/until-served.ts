@@ -3,7 +3,7 @@ import type { Kubectl } from '#spec/support/kubectl.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 
 /** A server and a kubectl of its cluster. */
-export interface AskedServer {
+export interface PolledServer {
   readonly server: SpawnedProgram;
   /** Present if the cluster runs in its own process. */
   readonly simulator?: SpawnedProgram;
@@ -22,14 +22,14 @@ export interface Served {
  * @throws Error if `timeoutMs` pass before, the signal aborts, or a program ends.
  */
 export async function untilServed(
-  asked: AskedServer,
-  wanted: Served,
+  requested: PolledServer,
+  expected: Served,
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
-  const { kubectl } = asked;
+  const { kubectl } = requested;
   const deadlineMs = Date.now() + timeoutMs;
   const ended = Promise.race(
-    [asked.server, asked.simulator].flatMap((program) => (program ? [failAtEnd(program)] : [])),
+    [requested.server, requested.simulator].flatMap((program) => (program ? [failAtEnd(program)] : [])),
   );
   ended.catch(() => {}); // one may end later, when nothing awaits it
   let complaint = '';
@@ -37,7 +37,7 @@ export async function untilServed(
     const counts = Promise.all([countItems(kubectl, 'nodes'), countItems(kubectl, 'pods')]);
     const [nodes, pods] = await Promise.race([ended, counts]);
     if (typeof nodes === 'number' && typeof pods === 'number') {
-      if (nodes >= wanted.nodes && pods >= wanted.pods) return;
+      if (nodes >= expected.nodes && pods >= expected.pods) return;
       complaint = `${nodes} and ${pods} were`;
     } else {
       complaint = `kubectl said: ${typeof nodes === 'string' ? nodes : pods}`;
@@ -45,7 +45,7 @@ export async function untilServed(
     await Promise.race([ended, sleep(500, undefined, { signal })]);
   }
   throw new Error(
-    `Metrics of ${wanted.nodes} nodes and ${wanted.pods} pods were not served in ${timeoutMs} ms; ${complaint}`,
+    `Metrics of ${expected.nodes} nodes and ${expected.pods} pods were not served in ${timeoutMs} ms; ${complaint}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ManualClock } from './manual-clock.ts';
-import { Patience } from './patience.ts';
+import { WaitTimeout } from './wait-timeout.ts';
 
 /**
  * Yields to sockets, without advancing the clock, until the condition holds.
@@ -7,10 +7,10 @@ import { Patience } from './patience.ts';
  * @throws if it never does, so that a broken spec ends
  */
 export async function until(clock: ManualClock, condition: () => boolean): Promise<void> {
-  const patience = new Patience();
+  const timeout = new WaitTimeout();
   while (!condition()) {
-    if (patience.isOver()) throw new Error(`never true: ${condition}`);
-    await patience.untilNextLook();
+    if (timeout.isOver()) throw new Error(`never true: ${condition}`);
+    await timeout.untilNextCheck();
     await clock.advance(0);
   }
 }

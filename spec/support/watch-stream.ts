@@ -45,7 +45,7 @@ export class WatchStream implements AsyncDisposable {
 
   /** Sends a request and waits for the head of the response. */
   static async open(port: number, path: string, headers: Record<string, string> = {}): Promise<WatchStream> {
-    const asked = request({
+    const requested = request({
       host: '127.0.0.1',
       port,
       path,
@@ -53,9 +53,9 @@ export class WatchStream implements AsyncDisposable {
       agent: false,
       rejectUnauthorized: false,
     });
-    asked.on('error', () => {}); // reported by the response
-    asked.end();
-    const [response] = await once(asked, 'response');
+    requested.on('error', () => {}); // reported by the response
+    requested.end();
+    const [response] = await once(requested, 'response');
     return new WatchStream(response);
   }
 

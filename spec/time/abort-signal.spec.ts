@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { onAbort, raceAbort } from '#lib/time/abort-signal.ts';
-import { memoryInUse } from '#spec/support/held-resources.ts';
+import { memoryInUse } from '#spec/support/open-resources.ts';
 
 describe('onAbort', () => {
   it('calls back every listener once', () => {

@@ -33,8 +33,8 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
     for (const field of ['scaleTargetRef', 'schedule', 'timeZone', 'excludeDates', 'scaleUpKeepWindow'])
       expect(text).to.include(field);
     for (const path of fieldsOf(await schema())) {
-      const told = await installed.run('explain', `cronhpa.${path}`);
-      expect(told, path)
+      const reported = await installed.run('explain', `cronhpa.${path}`);
+      expect(reported, path)
         .to.match(/DESCRIPTION:\s+\S/)
         .and.not.to.include('<empty>');
     }
@@ -69,18 +69,18 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
   });
 
   it('reports it by events', async () => {
-    const told = await installed.run('get', 'events', '--field-selector=reason=Scaled', '--output=name');
-    expect(told.trim().split('\n')).to.have.length.at.least(3);
+    const reported = await installed.run('get', 'events', '--field-selector=reason=Scaled', '--output=name');
+    expect(reported.trim().split('\n')).to.have.length.at.least(3);
   });
 
   it('was refused nothing, and used its permissions to read, scale, report and elect', async () => {
     await replica?.[Symbol.asyncDispose](); // a watch is logged when it ends
-    const told = async () =>
+    const reported = async () =>
       (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     const isWatch = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
       verb === 'watch' && resource.startsWith('cronhorizontalpodautoscalers.');
-    await until(async () => (await told()).some(isWatch), 'the watch has ended');
-    const events = await told();
+    await until(async () => (await reported()).some(isWatch), 'the watch has ended');
+    const events = await reported();
     expect(events.filter(({ status }) => status === 401 || status === 403)).to.deep.equal([]);
     const used = new Set(events.map(({ verb, resource }) => `${verb} ${resource}`));
     expect([...used]).to.include.members([
@@ -106,9 +106,9 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
     return await installed.controlPlane.client.get<Sized>(path);
   }
 
-  async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
     const deadlineMs = Date.now() + 120_000;
-    while (!(await holds())) {
+    while (!(await condition())) {
       if (Date.now() > deadlineMs)
         throw new Error(`Never true: ${what}\n${replica?.output.slice(-10).join('\n')}`);
       await sleep(200);

@@ -17,7 +17,7 @@ const DEFINITIONS = ['scaling-schedule', 'cluster-scaling-schedule'].map(
   (name) => `--filename=manifests/components/scaling-schedule/${name}.yaml`,
 );
 const MAX_ATTEMPTS = 360;
-const LOOK_EVERY_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 // The steps build on each other.
 describe("the autoscaler under kube-metrics-adapter's own manifests, with image and command changed", function () {
@@ -135,10 +135,10 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
     });
   }
 
-  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (let looks = 0; !(await holds()); looks++) {
-      if (looks === MAX_ATTEMPTS) throw new Error(`Never true: ${what}\n${await run('describe', 'hpa')}`);
-      await sleep(LOOK_EVERY_MS);
+  async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    for (let checks = 0; !(await condition()); checks++) {
+      if (checks === MAX_ATTEMPTS) throw new Error(`Never true: ${what}\n${await run('describe', 'hpa')}`);
+      await sleep(POLL_INTERVAL_MS);
     }
   }
 

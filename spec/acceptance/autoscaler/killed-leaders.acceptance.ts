@@ -84,7 +84,7 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
     for (const name of NAMES) {
       expect(written.get(name), name).to.equal(SIZES.length);
       const { spec } = await sized(name);
-      expect(BARE.includes(name) ? spec.replicas : spec.minReplicas, name).to.equal(least(name));
+      expect(BARE.includes(name) ? spec.replicas : spec.minReplicas, name).to.equal(min(name));
     }
   });
 
@@ -117,7 +117,7 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
     const isBare = BARE.includes(name);
     expect(isBare ? spec.replicas : spec.minReplicas, name).to.equal(size);
     const field = isBare ? 'replicas' : 'minReplicas';
-    await installed.controlPlane.client.patch(pathOf(name), { spec: { [field]: least(name) } });
+    await installed.controlPlane.client.patch(pathOf(name), { spec: { [field]: min(name) } });
   }
 
   /** Number of times the autoscaler has set each size. */
@@ -136,7 +136,7 @@ describe('Cron-HPA on a real API server, while its leader is killed again and ag
     return `${BARE.includes(name) ? DEPLOYMENTS : HPAS}/${name}`;
   }
 
-  function least(name: string): number {
+  function min(name: string): number {
     return BARE.includes(name) ? 0 : 1;
   }
 

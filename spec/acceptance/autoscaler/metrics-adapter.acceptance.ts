@@ -23,7 +23,7 @@ import { deployment } from './scheduled-objects.ts';
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 /** Number of polls: 90 s in total, excluding time for which the machine is suspended. */
 const MAX_ATTEMPTS = 360;
-const LOOK_EVERY_MS = 250;
+const POLL_INTERVAL_MS = 250;
 const DATABASES = [
   ['MariaDB', 'mysql', startMariadb],
   ['PostgreSQL', 'postgres', startPostgres],
@@ -206,8 +206,8 @@ describe('custom and external metrics, served through the real aggregator to the
     );
     await untilReplicas('rush', 10); // 950 for a target of 900 is within the HPA controller's tolerance of 10 %
     expect(await isActive('rush')).to.equal(true);
-    const told = ['get', 'events', '--field-selector=reason=ScalingAdjusted'];
-    expect(await installed.run(...told, '--output=jsonpath={.items[*].message}')).to.equal(
+    const reported = ['get', 'events', '--field-selector=reason=ScalingAdjusted'];
+    expect(await installed.run(...reported, '--output=jsonpath={.items[*].message}')).to.equal(
       "Scaling schedule 'ScalingSchedule' adjusted replicas 9 -> 10 based on metric: default/rush",
     );
   });
@@ -308,13 +308,13 @@ describe('custom and external metrics, served through the real aggregator to the
     );
   }
 
-  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (let looks = 0; !(await holds()); looks++) {
-      if (looks === MAX_ATTEMPTS) {
+  async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    for (let checks = 0; !(await condition()); checks++) {
+      if (checks === MAX_ATTEMPTS) {
         const state = await installed.run('describe', 'hpa').catch(String);
         throw new Error(`Never true: ${what}\n${autoscaler.output.slice(-10).join('\n')}\n${state}`);
       }
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
   }
 });

@@ -4,7 +4,7 @@ import type { InstalledAutoscaler } from './installed-autoscaler.ts';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const SCALED_OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
 const EXTERNAL = '/apis/external.metrics.k8s.io/v1beta1/namespaces/default';
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 interface Observed {
   readonly spec: { readonly replicas?: number };
@@ -49,17 +49,17 @@ export class ObservedObjects {
   }
 
   async untilCondition(name: string, type: string, status: string): Promise<void> {
-    const holds = async () => (await this.condition(name, type)) === status;
-    await this.until(holds, `${type} of ${name} is ${status}`);
+    const isMet = async () => (await this.condition(name, type)) === status;
+    await this.until(isMet, `${type} of ${name} is ${status}`);
   }
 
   /** @throws Error with the current objects on timeout */
-  async until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  async until(isMet: () => Promise<boolean>, what: string): Promise<void> {
     const startedAtMs = performance.now();
-    while (!(await holds())) {
-      if (performance.now() - startedAtMs > PATIENCE_MS) {
+    while (!(await isMet())) {
+      if (performance.now() - startedAtMs > TIMEOUT_MS) {
         const objects = await this.#installed.run('get', 'so,hpa', '--output=json').catch(String);
-        throw new Error(`It never came that ${what}: ${objects}`);
+        throw new Error(`Never true: ${what}: ${objects}`);
       }
       await sleep(200);
     }

@@ -14,7 +14,7 @@ import { InstalledAutoscaler } from './installed-autoscaler.ts';
 import { deployment } from './scheduled-objects.ts';
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 // The steps build on each other.
 describe('The trigger rabbitmq, with a real RabbitMQ', function () {
@@ -38,27 +38,27 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
     const clients = stack.use(new TriggerClients({ ...base, userAgent: 'spec' }));
     const brokers = stack.use(new AmqpBrokers(base));
     const trigger = rabbitmqTrigger({ ...opening(brokers), clients, timeoutMs: 10_000 });
-    const ask = async (metadata: Record<string, string>) =>
-      (await (await planned(trigger, { metadata: { queueName: 'jobs', ...metadata } })).ask()).value;
+    const request = async (metadata: Record<string, string>) =>
+      (await (await planned(trigger, { metadata: { queueName: 'jobs', ...metadata } })).send()).value;
     for (const queue of ['jobs', 'jobs-more', 'other']) await broker.makeQueue(queue);
     await broker.publish('jobs', 3);
     await broker.publish('jobs-more', 1);
-    await untilSame(() => ask({ host: amqp() }), 3);
-    await untilSame(() => ask({ host: http() }), 3);
+    await untilSame(() => request({ host: amqp() }), 3);
+    await untilSame(() => request({ host: http() }), 3);
     const expression = { host: http(), useRegex: 'true', queueName: '^jobs' };
-    await untilSame(() => ask(expression), 4);
-    expect(await ask({ ...expression, operation: 'max' })).to.equal(3);
-    expect(await ask({ ...expression, queueName: '^none$' })).to.equal(0);
-    expect(await ask({ host: http(), mode: 'MessageRate', value: '1' })).to.be.at.least(0);
-    expect(await errorOf(ask({ host: amqp(), queueName: 'absent' }))).to.match(/: 404 NOT_FOUND/);
-    expect(await errorOf(ask({ host: http(), queueName: 'absent' }))).to.match(/status 404/);
-    expect(await ask({ host: amqp() })).to.equal(3);
-    const refused = await errorOf(ask({ host: amqp('guest:wrong') }));
+    await untilSame(() => request(expression), 4);
+    expect(await request({ ...expression, operation: 'max' })).to.equal(3);
+    expect(await request({ ...expression, queueName: '^none$' })).to.equal(0);
+    expect(await request({ host: http(), mode: 'MessageRate', value: '1' })).to.be.at.least(0);
+    expect(await errorOf(request({ host: amqp(), queueName: 'absent' }))).to.match(/: 404 NOT_FOUND/);
+    expect(await errorOf(request({ host: http(), queueName: 'absent' }))).to.match(/status 404/);
+    expect(await request({ host: amqp() })).to.equal(3);
+    const refused = await errorOf(request({ host: amqp('guest:wrong') }));
     expect(refused)
       .to.match(/403 ACCESS_REFUSED/)
       .and.not.contain('wrong');
-    expect(await errorOf(ask({ host: amqp(), vhostName: 'absent' }))).to.match(/530 NOT_ALLOWED/);
-    expect(await errorOf(ask({ host: http('guest:wrong') }))).to.match(/status 401/);
+    expect(await errorOf(request({ host: amqp(), vhostName: 'absent' }))).to.match(/530 NOT_ALLOWED/);
+    expect(await errorOf(request({ host: http('guest:wrong') }))).to.match(/status 401/);
     await broker.take('jobs', 3);
   });
 
@@ -120,11 +120,11 @@ describe('The trigger rabbitmq, with a real RabbitMQ', function () {
     expect(output).to.not.contain('guest:guest');
   });
 
-  async function untilSame(find: () => Promise<unknown>, wanted: number): Promise<void> {
+  async function untilSame(find: () => Promise<unknown>, expected: number): Promise<void> {
     const startedAtMs = performance.now();
     let found: unknown;
-    while (found !== wanted) {
-      if (performance.now() - startedAtMs > PATIENCE_MS) throw new Error(`It is ${found}, not ${wanted}`);
+    while (found !== expected) {
+      if (performance.now() - startedAtMs > TIMEOUT_MS) throw new Error(`It is ${found}, not ${expected}`);
       found = await find().catch(String);
       await sleep(200);
     }

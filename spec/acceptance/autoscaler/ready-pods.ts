@@ -14,7 +14,7 @@ export class ReadyPods implements AsyncDisposable {
 
   constructor(controlPlane: ControlPlane) {
     this.#controlPlane = controlPlane;
-    this.#loop = this.#follow();
+    this.#loop = this.#watch();
   }
 
   /** Number of pods with this value of the label `app`. */
@@ -27,7 +27,7 @@ export class ReadyPods implements AsyncDisposable {
     await this.#loop;
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#sync().catch(() => {}); // a pod may be deleted meanwhile; the next poll handles it
       await sleep(PERIOD_MS, undefined, { signal: this.#stop.signal }).catch(() => {});

@@ -64,6 +64,6 @@ export class ReplacedLeaders {
 
 /** Whether the replica's last log line about the lease reports that it holds the lease. */
 function isLeading({ output }: SpawnedProgram): boolean {
-  const said = output.findLast((line) => /Elected leader|Stopped leading/.test(line));
-  return said?.includes('Elected leader') ?? false;
+  const message = output.findLast((line) => /Elected leader|Stopped leading/.test(line));
+  return message?.includes('Elected leader') ?? false;
 }

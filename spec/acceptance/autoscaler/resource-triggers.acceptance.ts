@@ -8,7 +8,7 @@ import { InstalledAutoscaler } from './installed-autoscaler.ts';
 import { serveResourceMetrics } from './served-resource-metrics.ts';
 
 const ACCOUNTS = ['autoscaler', 'metrics-server'].map((name) => `system:serviceaccount:kube-system:${name}`);
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 const MEBIBYTE = 2 ** 20;
 
 const CPU = {
@@ -68,14 +68,14 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
     await until('busy has 4 replicas', async () => (await readyOf('deployment', 'busy')) === 4);
     await until('large has 3 replicas', async () => (await readyOf('statefulset', 'large')) === 3);
     const events = await installed.run('get', 'events', '--output=json');
-    const { items } = JSON.parse(events) as { readonly items: readonly Told[] };
-    const told = items
+    const { items } = JSON.parse(events) as { readonly items: readonly Reported[] };
+    const reported = items
       .filter(({ source }) => source.component === 'horizontal-pod-autoscaler')
       .map(({ involvedObject, message }) => `${involvedObject.name}: ${message}`)
       .join('\n');
     const byCpu = /^keda-hpa-busy: New size: \d; reason: cpu resource utilization \(.*\) above target$/m;
-    expect(told).to.match(byCpu);
-    expect(told).to.match(/^keda-hpa-large: New size: \d; reason: memory resource above target$/m);
+    expect(reported).to.match(byCpu);
+    expect(reported).to.match(/^keda-hpa-large: New size: \d; reason: memory resource above target$/m);
   });
 
   it('go back to 1 when CPU and memory are used no more', async () => {
@@ -88,9 +88,9 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
 
   it('were refused nothing, and neither was metrics-server', async () => {
     const events = await installed.controlPlane.auditEvents();
-    const asked = events.filter(({ user }) => ACCOUNTS.includes(user));
-    expect(new Set(asked.map(({ user }) => user))).to.have.keys(ACCOUNTS);
-    const refused = asked.filter(({ status }) => status === 401 || status === 403);
+    const requested = events.filter(({ user }) => ACCOUNTS.includes(user));
+    expect(new Set(requested.map(({ user }) => user))).to.have.keys(ACCOUNTS);
+    const refused = requested.filter(({ status }) => status === 401 || status === 403);
     expect(refused.map(({ user, verb, resource }) => `${user}: ${verb} ${resource}`)).to.deep.equal([]);
   });
 
@@ -106,13 +106,13 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
     return spec.replicas === status?.readyReplicas ? spec.replicas : undefined;
   }
 
-  async function until(what: string, holds: () => Promise<boolean | undefined>): Promise<void> {
-    const deadlineMs = performance.now() + PATIENCE_MS;
-    while (!(await holds().catch(() => false))) {
+  async function until(what: string, condition: () => Promise<boolean | undefined>): Promise<void> {
+    const deadlineMs = performance.now() + TIMEOUT_MS;
+    while (!(await condition().catch(() => false))) {
       if (pods.failure) throw pods.failure;
       if (performance.now() > deadlineMs) {
         const objects = await installed.run('get', 'so,hpa,pods', '--output=yaml').catch(String);
-        throw new Error(`It never came that ${what}: ${objects}`);
+        throw new Error(`Never true: ${what}: ${objects}`);
       }
       await sleep(250);
     }
@@ -128,7 +128,7 @@ interface Scaled {
   readonly status?: { readonly readyReplicas?: number };
 }
 
-interface Told {
+interface Reported {
   readonly message: string;
   readonly involvedObject: { readonly name: string };
   readonly source: { readonly component?: string };

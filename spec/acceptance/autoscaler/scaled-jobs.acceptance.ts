@@ -9,7 +9,7 @@ import { WorkingPods } from './working-pods.ts';
 
 const JOBS = '/apis/batch/v1/namespaces/default/jobs?labelSelector=scaledjob.keda.sh/name=work';
 const MESSAGES = 200;
-const PATIENCE_MS = 240_000;
+const TIMEOUT_MS = 240_000;
 const ELECTION = [
   '--leader-elect-lease-duration=3s',
   '--leader-elect-renew-deadline=2s',
@@ -143,13 +143,13 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
   const ready = (name: string) => condition(name, 'Ready', '{.status} {.reason} {.message}');
   const active = () => condition('work', 'Active', '{.status}');
 
-  async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  async function until(isMet: () => Promise<boolean>, what: string): Promise<void> {
     const startedAtMs = performance.now();
-    while (!(await holds())) {
-      if (performance.now() - startedAtMs > PATIENCE_MS) {
+    while (!(await isMet())) {
+      if (performance.now() - startedAtMs > TIMEOUT_MS) {
         const object = await installed.run('get', 'sj', '--output=json').catch(String);
         throw new Error(
-          `It never came that ${what}; ${pods.startedCount} pods were started: ${object}\n${autoscaler.output.slice(-20).join('\n')}`,
+          `Never true: ${what}; ${pods.startedCount} pods were started: ${object}\n${autoscaler.output.slice(-20).join('\n')}`,
         );
       }
       await sleep(200);

@@ -47,7 +47,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
   let redis: RealRedis;
   let port: number;
   let first: { readonly object: Found; readonly hpa: Found };
-  let fewest = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
 
   before(async function () {
     const binaries = await needControllers(this);
@@ -91,13 +91,13 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(hpa.metadata.uid).to.equal(first.hpa.metadata.uid);
     expect(hpa.metadata.ownerReferences).to.deep.equal(first.hpa.metadata.ownerReferences);
     expect(hpa.spec).to.deep.equal(first.hpa.spec);
-    expect(fewest).to.equal(3);
+    expect(min).to.equal(3);
   });
 
   it('scale on', async () => {
     for (let job = 0; job < 20; job++) await redis.send('RPUSH', 'jobs', `${job}`);
     await objects.untilReplicas('web', 5);
-    expect(fewest).to.equal(3);
+    expect(min).to.equal(3);
   });
 
   it('are left alone to a KEDA without a lease, seen by the HPA that it takes', async () => {
@@ -124,7 +124,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     await objects.until(isLeftAgain, 'objects are left to KEDA again');
     autoscaler.kill('SIGTERM');
     await autoscaler.ended;
-    fewest = Number.POSITIVE_INFINITY;
+    min = Number.POSITIVE_INFINITY;
     await installed.run('delete', 'apiservice', SERVICE);
     await installed.apply(kedaApiService(installed.controlPlane.pki.serverCa.certificatePem));
     await replaceDefinitions();
@@ -142,7 +142,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(hpa.metadata.uid).to.equal(first.hpa.metadata.uid);
     expect(hpa.metadata.ownerReferences).to.deep.equal(first.hpa.metadata.ownerReferences);
     expect(hpa.spec).to.deep.equal(first.hpa.spec);
-    expect(fewest).to.equal(5);
+    expect(min).to.equal(5);
   });
 
   /** Creates the objects of a cluster in which KEDA runs, without its APIService. */
@@ -214,7 +214,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
   async function watch(): Promise<void> {
     while (!watching.signal.aborted) {
       const count = await objects.replicas('web').catch(() => undefined);
-      if (count !== undefined) fewest = Math.min(fewest, count);
+      if (count !== undefined) min = Math.min(min, count);
       await sleep(100);
     }
   }

@@ -37,8 +37,8 @@ describe('ScaledObjects of two replicas, on a real API server with the real HPA 
     await leader.line(/Elected leader/, 60_000);
     const port = await freePort();
     await installed.expose(port);
-    const follower = await installed.startReplica([...FLAGS, `--secure-port=${port}`]);
-    await follower.line(/Serving/, 60_000);
+    const standby = await installed.startReplica([...FLAGS, `--secure-port=${port}`]);
+    await standby.line(/Serving/, 60_000);
     const service = 'apiservice/v1beta1.external.metrics.k8s.io';
     await installed.run('wait', '--for=condition=Available', service, '--timeout=60s');
   });

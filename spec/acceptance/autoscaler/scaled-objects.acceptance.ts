@@ -16,7 +16,7 @@ const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const SCALED_OBJECTS = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
 const BROKEN = { minReplicaCount: 5, maxReplicaCount: 10, idleReplicaCount: 5 };
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 interface Observed {
   readonly metadata?: { readonly name?: string; readonly uid?: string };
@@ -63,8 +63,8 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
   it('explain their fields to kubectl, and refuse what their schema forbids', async () => {
     // The API server publishes the schema of a definition some time after it serves the objects.
     let explained = '';
-    for (let look = 0; look < 240 && explained === ''; look++) {
-      if (look > 0) await sleep(250);
+    for (let check = 0; check < 240 && explained === ''; check++) {
+      if (check > 0) await sleep(250);
       explained = await installed.run('explain', 'so.spec.fallback.failureThreshold').catch(() => '');
     }
     expect(explained).to.include('Number of consecutive failures. After more failures');
@@ -89,10 +89,10 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     const broken = scaledObject('broken', BROKEN);
     const refusals: string[] = [];
     const isRefused = async () => {
-      const said = await installed.apply(broken).then(() => 'it was taken', String);
-      refusals.push(said);
-      if (said === 'it was taken') await installed.run('delete', 'so', 'broken', '--timeout=60s');
-      return said !== 'it was taken'; // the API server applies a new configuration after about a second
+      const message = await installed.apply(broken).then(() => 'it was taken', String);
+      refusals.push(message);
+      if (message === 'it was taken') await installed.run('delete', 'so', 'broken', '--timeout=60s');
+      return message !== 'it was taken'; // the API server applies a new configuration after about a second
     };
     await until(isRefused, 'broken is refused');
     expect(refusals.at(-1)).to.include(
@@ -265,12 +265,12 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     await until(async () => (await condition(type))?.status === status, `${type} is ${status}`);
   }
 
-  async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  async function until(isMet: () => Promise<boolean>, what: string): Promise<void> {
     const startedAtMs = performance.now();
-    while (!(await holds())) {
-      if (performance.now() - startedAtMs > PATIENCE_MS) {
+    while (!(await isMet())) {
+      if (performance.now() - startedAtMs > TIMEOUT_MS) {
         const object = await installed.run('get', 'so', '--output=json').catch(String);
-        throw new Error(`It never came that ${what}: ${object}\n${autoscaler.output.slice(-20).join('\n')}`);
+        throw new Error(`Never true: ${what}: ${object}\n${autoscaler.output.slice(-20).join('\n')}`);
       }
       await sleep(200);
     }

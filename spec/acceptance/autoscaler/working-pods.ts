@@ -19,7 +19,7 @@ export class WorkingPods implements AsyncDisposable {
   constructor(controlPlane: ControlPlane, takeMessage: () => Promise<boolean>) {
     this.#controlPlane = controlPlane;
     this.#takeMessage = takeMessage;
-    this.#loop = this.#follow();
+    this.#loop = this.#watch();
   }
 
   /** Number of pods started so far. */
@@ -38,7 +38,7 @@ export class WorkingPods implements AsyncDisposable {
     await Promise.all(this.#pods.values());
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#startNew().catch(() => {}); // the API server is busy; the next poll retries
       await sleep(PERIOD_MS, undefined, { signal: this.#stop.signal }).catch(() => {});
@@ -55,24 +55,24 @@ export class WorkingPods implements AsyncDisposable {
 
   /** @param takesFirst whether the message is removed at the start or at the end; queues support both */
   async #run(name: string, takesFirst: boolean): Promise<void> {
-    await this.#tell(name, { phase: 'Running', startTime: timeNow() });
+    await this.#report(name, { phase: 'Running', startTime: timeNow() });
     if (takesFirst) await this.#take();
     await sleep(WORK_MS);
     if (!takesFirst) await this.#take();
-    await this.#tell(name, { phase: 'Succeeded' });
+    await this.#report(name, { phase: 'Succeeded' });
   }
 
   async #take(): Promise<void> {
     if (!(await this.#takeMessage())) this.#idle++;
   }
 
-  async #tell(name: string, status: object): Promise<void> {
+  async #report(name: string, status: object): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const isTold = await this.#controlPlane.client.patch(`${PODS}/${name}/status`, { status }).then(
+      const isReported = await this.#controlPlane.client.patch(`${PODS}/${name}/status`, { status }).then(
         () => true,
         () => false,
       );
-      if (isTold) return;
+      if (isReported) return;
       await sleep(PERIOD_MS);
     }
   }

@@ -127,7 +127,7 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /** Makes earlier resource versions too old: compacts etcd, and restarts the API server with empty watch caches. */
-  async forgetVersions(): Promise<void> {
+  async compact(): Promise<void> {
     const running = this.#apiServer;
     if (!running) throw new Error('There is no API server');
     await running.program[Symbol.asyncDispose]();

@@ -65,20 +65,20 @@ describe('makeBinaries', () => {
   afterEach(() => folder[Symbol.asyncDispose]());
 
   const make = async (script: string, timeoutMs: number) => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const maker = await folder.write('maker', `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    const report = (line: string) => told.push(line);
+    const report = (line: string) => reported.push(line);
     const outcome = await makeBinaries({ timeoutMs, report }, { cacheFolder: folder.path, maker }).catch(
       (error: Error) => error.message,
     );
-    return { told, outcome };
+    return { reported, outcome };
   };
 
   it('hands over what was made', async () => {
     const script =
       'for name in etcd kube-apiserver; do echo >"$1/$name"; chmod +x "$1/$name"; done; echo made';
-    const { told, outcome } = await make(script, 30_000);
-    expect(told).to.deep.equal(['made']);
+    const { reported, outcome } = await make(script, 30_000);
+    expect(reported).to.deep.equal(['made']);
     expect(outcome).to.have.property('apiServer', `${folder.path}/kube-apiserver`);
   });
 
@@ -108,8 +108,8 @@ describe('makeBinaries', () => {
     const script = `mkfifo "$1/go"; (${other}; for name in kube-controller-manager etcd kube-apiserver; do
       echo >"$1/$name"; chmod +x "$1/$name"; done) & until [ -e "$1/.lock" ] && ! flock -n "$1/.lock" true; do :; done
       (echo go >"$1/go") & exec "${REAL_MAKER}" "$1"`;
-    const { told, outcome } = await make(script, 8_000);
-    expect(told).to.deep.equal(['locked', 'Made by another run']);
+    const { reported, outcome } = await make(script, 8_000);
+    expect(reported).to.deep.equal(['locked', 'Made by another run']);
     expect(outcome).to.have.property('origin', "built from Debian's source package");
   });
 });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { expectFollowed } from '#spec/support/expect-followed.ts';
-import { followHostileServer } from '#spec/support/follow-hostile-server.ts';
+import { expectInSync } from '#spec/support/expect-in-sync.ts';
+import { watchHostileServer } from '#spec/support/watch-hostile-server.ts';
 
 describe('a controller with an API server that is hostile for an hour', function () {
   this.timeout(600_000);
 
   it('has reconciled the last state of every key, and holds no more than at first', async () => {
-    const run = await followHostileServer({ objects: 10_000, seconds: 3600 });
-    expectFollowed(run);
+    const run = await watchHostileServer({ objects: 10_000, seconds: 3600 });
+    expectInSync(run);
     expect(run.server.opened).to.be.above(1_500);
     expect(run.server.expired).to.be.above(30);
   });

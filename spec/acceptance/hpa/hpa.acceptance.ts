@@ -184,9 +184,9 @@ describe('the HPA controller, beside and in place of the native one', function (
     let counts: Counts = {};
     let sinceMs = Date.now();
     await within(90_000, `step ${step} settles in ${namespace}`, async () => {
-      const seen = await countsOf(namespace);
-      if (JSON.stringify(seen) !== JSON.stringify(counts)) [counts, sinceMs] = [seen, Date.now()];
-      const ready = Object.values(seen).reduce((sum, count) => sum + count, 0);
+      const observed = await countsOf(namespace);
+      if (JSON.stringify(observed) !== JSON.stringify(counts)) [counts, sinceMs] = [observed, Date.now()];
+      const ready = Object.values(observed).reduce((sum, count) => sum + count, 0);
       return pods.of(namespace).length === ready && Date.now() - sinceMs > SETTLED_MS;
     });
     return counts;
@@ -224,9 +224,9 @@ describe('the HPA controller, beside and in place of the native one', function (
     return (JSON.parse(body) as { readonly hpas: readonly InShort[] }).hpas;
   }
 
-  async function within(timeoutMs: number, what: string, holds: () => Promise<boolean>): Promise<void> {
+  async function within(timeoutMs: number, what: string, condition: () => Promise<boolean>): Promise<void> {
     const deadlineMs = Date.now() + timeoutMs;
-    while (!(await holds())) {
+    while (!(await condition())) {
       if (Date.now() > deadlineMs) {
         const words = [...replicas]
           .map(({ name, output }) => [name, ...output.slice(-10)].join('\n'))

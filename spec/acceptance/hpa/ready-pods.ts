@@ -25,7 +25,7 @@ export class ReadyPods implements AsyncDisposable {
   constructor(client: ControlPlaneClient, namespaces: readonly string[]) {
     this.#client = client;
     this.#namespaces = namespaces;
-    this.#loop = this.#follow().catch((error: Error) => {
+    this.#loop = this.#watch().catch((error: Error) => {
       this.#failure = error;
     });
   }
@@ -41,7 +41,7 @@ export class ReadyPods implements AsyncDisposable {
     await this.#loop;
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await Promise.all(this.#namespaces.map((namespace) => this.#sync(namespace)));

@@ -30,13 +30,13 @@ export function fleetDeployment(name: string, namespace: string): object {
 }
 
 /** Index of an HPA in the fleet, and the HPA version that the API server serves. */
-export interface FleetPlace {
+export interface FleetMember {
   readonly index: number;
   readonly apiVersion: string;
 }
 
 /** The HPA of an app. The fleet covers each kind of metric, with and without behavior, within several bounds. */
-export function fleetHpa(name: string, namespace: string, { index, apiVersion }: FleetPlace): object {
+export function fleetHpa(name: string, namespace: string, { index, apiVersion }: FleetMember): object {
   return hpaOf(name, namespace, {
     apiVersion,
     minReplicas: index % 7 === 3 ? 2 : 1,

@@ -35,7 +35,7 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(image).to.equal(IMAGE);
     expect(container.args).to.deep.equal(expected.args);
     expect(container.securityContext).to.deep.equal(expected.securityContext);
-    expect(await asked()).to.deep.equal(['metrics true', 'stats false']);
+    expect(await requested()).to.deep.equal(['metrics true', 'stats false']);
     expect(await cluster.run('top', 'nodes')).to.include('node-1');
     expect(await cluster.run('top', 'pods')).to.match(/^web-/m);
     expect(cluster.server.output.join('\n')).not.to.include('Ignoring argument');
@@ -45,19 +45,19 @@ describe('a cluster that has the reference, on a real API server', function () {
     const { args, ...container } = serverContainer([await cluster.deployment()]);
     const open = '--authorization-always-allow-paths=/metrics';
     await cluster.startServer({ ...container, args: [...args, open] });
-    const ask = async (path: string) => {
+    const request = async (path: string) => {
       const url = `https://127.0.0.1:${cluster.port}${path}`;
       return (await requestHttps(url, { rejectUnauthorized: false })).status;
     };
     // Probes are anonymous: the role system:public-info-viewer allows /livez and /readyz.
-    expect(await ask('/livez')).to.equal(200);
-    expect(await ask('/metrics')).to.equal(200);
+    expect(await request('/livez')).to.equal(200);
+    expect(await request('/metrics')).to.equal(200);
     await cluster.until(
-      () => ask('/readyz'),
+      () => request('/readyz'),
       (status) => status === 200,
       60_000,
     );
-    expect(await ask('/debug/nodes')).to.equal(403);
+    expect(await request('/debug/nodes')).to.equal(403);
   });
 
   it('goes back by undoing the rollout', async () => {
@@ -72,7 +72,7 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(spec.template.spec.volumes).to.deep.equal([{ name: 'tmp', emptyDir: {} }]);
     expect(spec.template.spec.containers).to.have.lengthOf(1);
     expect(spec.template.spec.containers[0].securityContext).to.include({ runAsUser: 65532 });
-    expect(await asked()).to.deep.equal(['stats true']);
+    expect(await requested()).to.deep.equal(['stats true']);
   });
 
   it('takes those of the reference over them again', async () => {
@@ -90,7 +90,7 @@ describe('a cluster that has the reference, on a real API server', function () {
   }
 
   /** Requests of the currently deployed server to kubelets, and whether they were allowed. */
-  async function asked(): Promise<readonly string[]> {
+  async function requested(): Promise<readonly string[]> {
     await cluster.stopServer(); // otherwise it may scrape once more with the old settings
     const earlier = cluster.nodes.decisions.length;
     await cluster.startServer(serverContainer([await cluster.deployment()]));

@@ -92,7 +92,7 @@ describe('metrics-server, installed on a real API server', function () {
       '--clusterrole=view',
       '--serviceaccount=default:viewer',
     );
-    const ask = async (path: string, token?: string) => {
+    const request = async (path: string, token?: string) => {
       const credentials = token === undefined ? {} : { token };
       return (
         await requestHttps(`https://127.0.0.1:${cluster.port}${path}`, {
@@ -108,22 +108,22 @@ describe('metrics-server, installed on a real API server', function () {
     const pods = `${METRICS}/namespaces/default/pods`;
     // The role `view` gets the metrics by aggregation, which a controller performs.
     await cluster.until(
-      () => ask(pods, viewer),
+      () => request(pods, viewer),
       (status) => status === 200,
       30_000,
     );
-    expect(await ask(`${METRICS}/nodes`, viewer)).to.equal(403);
-    expect(await ask(pods, stranger)).to.equal(403);
-    expect(await ask(pods, 'nobody has this')).to.equal(401);
-    expect(await ask(pods)).to.equal(403);
-    expect(await ask('/livez')).to.equal(200);
+    expect(await request(`${METRICS}/nodes`, viewer)).to.equal(403);
+    expect(await request(pods, stranger)).to.equal(403);
+    expect(await request(pods, 'nobody has this')).to.equal(401);
+    expect(await request(pods)).to.equal(403);
+    expect(await request('/livez')).to.equal(200);
   });
 
   it('serves a user of 500 groups and 500 extra values, behind the aggregator', async () => {
     await cluster.run('create', 'rolebinding', 'many', '--clusterrole=view', '--group=team-499');
     const { server, pki } = cluster.controlPlane;
     const extras = Array.from({ length: 500 }, (_, index) => [`Impersonate-Extra-key-${index}`, 'value']);
-    const ask = async (groups: number) => {
+    const request = async (groups: number) => {
       const { certificatePem: cert, privateKeyPem: key } = pki.admin;
       const headers: Record<string, string | string[]> = {
         ...Object.fromEntries(extras),
@@ -134,11 +134,11 @@ describe('metrics-server, installed on a real API server', function () {
       return (await requestHttps(url, { cert, key, rejectUnauthorized: false, headers })).status;
     };
     await cluster.until(
-      () => ask(500),
+      () => request(500),
       (status) => status === 200,
       30_000,
     );
-    expect(await ask(499)).to.equal(403);
+    expect(await request(499)).to.equal(403);
   });
 
   it('scales a Deployment from 1 to 4 and back to 1 by a HorizontalPodAutoscaler', async () => {
@@ -151,14 +151,14 @@ describe('metrics-server, installed on a real API server', function () {
       const { spec, status } = await cluster.controlPlane.client.get<Scaled>(
         '/apis/apps/v1/namespaces/default/deployments/web',
       );
-      return { wanted: spec.replicas, ready: status.readyReplicas };
+      return { expected: spec.replicas, ready: status.readyReplicas };
     };
     expect(await replicas()).to.deep.equal({ wanted: 1, ready: 1 });
     cluster.pods.setWork('web', { cpuMillicores: 200, memoryBytes: 24 * MEBIBYTE });
-    await cluster.until(replicas, ({ wanted, ready }) => wanted === 4 && ready === 4, 180_000);
+    await cluster.until(replicas, ({ expected, ready }) => expected === 4 && ready === 4, 180_000);
     cluster.pods.setWork('web', { cpuMillicores: 20, memoryBytes: 24 * MEBIBYTE });
     // The HPA controller does not scale down while one of the metrics, CPU or memory, is unavailable.
-    await cluster.until(replicas, ({ wanted, ready }) => wanted === 1 && ready === 1, 180_000);
+    await cluster.until(replicas, ({ expected, ready }) => expected === 1 && ready === 1, 180_000);
   });
 
   it('is part of the description that the API server gives of itself', async () => {
@@ -183,16 +183,16 @@ describe('metrics-server, installed on a real API server', function () {
 
   it('uses every verb that its roles give it, wants no other, and is refused nothing', async () => {
     // Watches are logged when they end, which is when the server ends.
-    const asked = (await cluster.controlPlane.auditEvents()).filter(({ user }) => user === SERVER_USER);
-    expect(asked.filter(({ status }) => status >= 400)).to.deep.equal([]);
+    const requested = (await cluster.controlPlane.auditEvents()).filter(({ user }) => user === SERVER_USER);
+    expect(requested.filter(({ status }) => status >= 400)).to.deep.equal([]);
     const decided = cluster.nodes.decisions.filter(({ username }) => username === SERVER_USER);
     expect(decided.filter(({ isAllowed }) => !isAllowed)).to.deep.equal([]);
 
     const used = new Set([
-      ...asked.map(({ verb, resource }) => `${verb} ${resource}`),
+      ...requested.map(({ verb, resource }) => `${verb} ${resource}`),
       ...decided.map(({ verb, subresource }) => `${verb} nodes/${subresource}`),
     ]);
-    const configMaps = asked.filter(({ resource }) => resource === 'configmaps');
+    const configMaps = requested.filter(({ resource }) => resource === 'configmaps');
     for (const { namespace, name } of configMaps) {
       expect({ namespace, name: name ?? CONFIG_MAP }).to.deep.equal({
         namespace: 'kube-system',

@@ -28,7 +28,7 @@ export class PodAgent implements AsyncDisposable {
     this.#client = client;
     this.#nodes = nodes;
     this.#namespace = namespace;
-    this.#loop = this.#follow();
+    this.#loop = this.#watch();
     this.#loop.catch((error: Error) => {
       this.#failure = error;
     });
@@ -52,7 +52,7 @@ export class PodAgent implements AsyncDisposable {
     await this.#loop.catch(() => {});
   }
 
-  async #follow(): Promise<void> {
+  async #watch(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#sync();
       await sleep(PERIOD_MS, undefined, { signal: this.#stop.signal }).catch(() => {});

@@ -142,11 +142,15 @@ export class RealCluster implements AsyncDisposable {
    *
    * @throws Error with the last response after `timeoutMs`
    */
-  async until<T>(ask: () => Promise<T>, isWanted: (response: T) => boolean, timeoutMs: number): Promise<T> {
+  async until<T>(
+    request: () => Promise<T>,
+    isWanted: (response: T) => boolean,
+    timeoutMs: number,
+  ): Promise<T> {
     const deadlineMs = Date.now() + timeoutMs;
     for (;;) {
       if (this.pods.failure) throw this.pods.failure;
-      const response = await ask().catch((error: Error) => error);
+      const response = await request().catch((error: Error) => error);
       if (!(response instanceof Error) && isWanted(response)) return response;
       if (Date.now() > deadlineMs) {
         const last = response instanceof Error ? response.message : JSON.stringify(response);

@@ -11,13 +11,13 @@ export async function runSteps(
   send: SendRequest,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ReadonlyMap<string, StepResult>> {
-  const kept = new Map<string, string>(Object.entries(variables));
+  const retained = new Map<string, string>(Object.entries(variables));
   const results = new Map<string, StepResult>();
   for (const step of steps) {
     const { status, body } = await send({
       method: step.method,
-      path: filled(step.path, kept),
-      body: step.body === undefined ? undefined : filled(JSON.stringify(step.body), kept),
+      path: filled(step.path, retained),
+      body: step.body === undefined ? undefined : filled(JSON.stringify(step.body), retained),
       headers: {
         Accept: step.accept ?? 'application/json',
         'User-Agent': 'spec/1',
@@ -32,7 +32,7 @@ export async function runSteps(
         (at, key) => (at as Record<string, unknown> | undefined)?.[key],
         parsed,
       );
-      kept.set(variable, String(found));
+      retained.set(variable, String(found));
     }
     results.set(step.name, { status, body: withoutChance(parsed) });
   }
@@ -47,8 +47,8 @@ function parse(text: string): unknown {
   }
 }
 
-function filled(text: string, kept: ReadonlyMap<string, string>): string {
-  return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => kept.get(name) ?? `no ${name}`);
+function filled(text: string, retained: ReadonlyMap<string, string>): string {
+  return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => retained.get(name) ?? `no ${name}`);
 }
 
 /**

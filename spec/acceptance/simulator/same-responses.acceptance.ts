@@ -5,7 +5,7 @@ import { requestHttps } from '#spec/support/https-request.ts';
 import { startLiveApiServer } from '#spec/support/simulated-api-server.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
 import { needBinaries } from '../control-plane/need-binaries.ts';
-import { type KnownDifferences, knownDifferences } from './known-differences.ts';
+import { type ExpectedDifferences, expectedDifferences } from './expected-differences.ts';
 import type { RequestStep, SendRequest, StepResult } from './request-step.ts';
 import { runSteps } from './run-steps.ts';
 import { DEFINE, STEPS } from './steps.ts';
@@ -15,13 +15,13 @@ describe("the simulator's API server, beside a real one", function () {
 
   let real: ReadonlyMap<string, StepResult>;
   let simulated: ReadonlyMap<string, StepResult>;
-  let known: KnownDifferences;
+  let existing: ExpectedDifferences;
 
   before(async () => {
     const binaries = await needBinaries();
     await using controlPlane = await ControlPlane.start({ ...binaries, controllerManager: undefined });
     const { minor: kubernetesMinor } = controlPlane;
-    known = knownDifferences(kubernetesMinor);
+    existing = expectedDifferences(kubernetesMinor);
     await using server = await startLiveApiServer({
       scenario: { kubernetesMinor },
     });
@@ -41,13 +41,13 @@ describe("the simulator's API server, beside a real one", function () {
 
   it('sends what that sends, but for the differences that are known', () => {
     const different = STEPS.filter(({ name }) => !isDeepStrictEqual(simulated.get(name), real.get(name)));
-    for (const { name } of different.filter(({ name }) => !known.reasons.has(name)))
+    for (const { name } of different.filter(({ name }) => !existing.reasons.has(name)))
       expect(simulated.get(name), name).to.deep.equal(real.get(name));
-    expect(different.map(({ name }) => name)).to.have.members([...known.reasons.keys()]);
+    expect(different.map(({ name }) => name)).to.have.members([...existing.reasons.keys()]);
   });
 
   it('takes and refuses what that takes and refuses, with the same status', () => {
-    for (const { name } of STEPS.filter(({ name }) => !known.otherStatus.has(name)))
+    for (const { name } of STEPS.filter(({ name }) => !existing.otherStatus.has(name)))
       expect(simulated.get(name)?.status, name).to.equal(real.get(name)?.status);
   });
 });

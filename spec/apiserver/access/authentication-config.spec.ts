@@ -30,12 +30,12 @@ async function watch() {
     config,
     reasons: () =>
       logger.lines.flatMap(({ level, fields }) => (level === 'warning' ? [String(fields.reason)] : [])),
-    tell(data: Readonly<Record<string, string>>) {
+    report(data: Readonly<Record<string, string>>) {
       const current = cluster.store.get(...CONFIG_MAP);
       if (!current) throw new Error('the config map is gone');
       const { resourceVersion: _, ...metadata } = current.metadata;
-      const told = { ...(current.data as Readonly<Record<string, string>>), ...data };
-      cluster.store.update('configmaps', { ...current, metadata, data: told });
+      const reported = { ...(current.data as Readonly<Record<string, string>>), ...data };
+      cluster.store.update('configmaps', { ...current, metadata, data: reported });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -43,29 +43,29 @@ async function watch() {
 
 describe('ClusterAuthenticationConfig', () => {
   it('logs once that a value is invalid, and again when that recurs', async () => {
-    await using followed = await watch();
+    await using watched = await watch();
     const broken = { 'client-ca-file': 'none' };
-    followed.tell(broken);
-    await eventually(() => followed.reasons().length > 0);
-    followed.tell({ 'requestheader-allowed-names': '["a"]' }); // the rest is as invalid as before
-    await eventually(() => followed.config.frontProxy?.allowedNames[0] === 'a');
-    expect(followed.reasons()).to.have.length(1);
-    const before = followed.config.clientAuthorities;
-    followed.tell({ 'client-ca-file': authority.pem });
-    await eventually(() => followed.config.clientAuthorities !== before);
-    followed.tell(broken);
-    await eventually(() => followed.reasons().length > 1);
-    expect(new Set(followed.reasons())).to.have.property('size', 1);
+    watched.report(broken);
+    await eventually(() => watched.reasons().length > 0);
+    watched.report({ 'requestheader-allowed-names': '["a"]' }); // the rest is as invalid as before
+    await eventually(() => watched.config.frontProxy?.allowedNames[0] === 'a');
+    expect(watched.reasons()).to.have.length(1);
+    const before = watched.config.clientAuthorities;
+    watched.report({ 'client-ca-file': authority.pem });
+    await eventually(() => watched.config.clientAuthorities !== before);
+    watched.report(broken);
+    await eventually(() => watched.reasons().length > 1);
+    expect(new Set(watched.reasons())).to.have.property('size', 1);
   });
 
   it('reads the front proxy configuration although the client CA is invalid', async () => {
-    await using followed = await watch();
-    const { clientAuthorities } = followed.config;
-    followed.tell({ 'client-ca-file': 'none', 'requestheader-client-ca-file': other.pem });
-    await eventually(() => followed.reasons().length > 0);
-    const [believed] = followed.config.frontProxy?.authorities.certificates ?? [];
-    expect(believed?.toString().trim()).to.equal(other.pem.trim());
-    expect(followed.config.clientAuthorities).to.equal(clientAuthorities);
+    await using watched = await watch();
+    const { clientAuthorities } = watched.config;
+    watched.report({ 'client-ca-file': 'none', 'requestheader-client-ca-file': other.pem });
+    await eventually(() => watched.reasons().length > 0);
+    const [trusted] = watched.config.frontProxy?.authorities.certificates ?? [];
+    expect(trusted?.toString().trim()).to.equal(other.pem.trim());
+    expect(watched.config.clientAuthorities).to.equal(clientAuthorities);
   });
 });
 

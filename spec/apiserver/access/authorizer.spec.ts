@@ -29,9 +29,9 @@ describe('parsePathRules', () => {
 });
 
 describe('openPaths', () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const authorizer = openPaths(['/ui', '/ui/page.js'], async ({ info }) => {
-    asked.push(info.path);
+    requested.push(info.path);
     return { isAllowed: false };
   });
   const isAllowed = async (path: string, verb = 'get') =>
@@ -40,7 +40,7 @@ describe('openPaths', () => {
   it('allows every caller to get and head these paths, without a review', async () => {
     expect(await isAllowed('/ui')).to.equal(true);
     expect(await isAllowed('/ui/page.js', 'head')).to.equal(true);
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
   });
 
   it('reviews other verbs, and paths below and beside these', async () => {
@@ -48,6 +48,6 @@ describe('openPaths', () => {
     for (const path of ['/ui/', '/ui/other.js', '/uid', '/debug/nodes']) {
       expect(await isAllowed(path), path).to.equal(false);
     }
-    expect(asked).to.deep.equal(['/ui', '/ui/', '/ui/other.js', '/uid', '/debug/nodes']);
+    expect(requested).to.deep.equal(['/ui', '/ui/', '/ui/other.js', '/uid', '/debug/nodes']);
   });
 });

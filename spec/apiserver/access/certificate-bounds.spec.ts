@@ -11,21 +11,21 @@ describe('refuseExcessive', () => {
     const value = of(octets, 100);
     expect(() => refuseExcessive(value, value.length)).not.to.throw();
     expect(() => refuseExcessive(value, value.length - 1)).to.throw('certificate has more than 101 bytes');
-    const longest = of(octets, 16 * 1024 - 4);
-    expect(within(longest)).not.to.throw();
-    expect(within([...longest, 0])).to.throw('certificate has more than 16384 bytes');
+    const max = of(octets, 16 * 1024 - 4);
+    expect(within(max)).not.to.throw();
+    expect(within([...max, 0])).to.throw('certificate has more than 16384 bytes');
   });
 
-  for (const [what, tag, most] of [
+  for (const [what, tag, maximum] of [
     ['an object identifier', identifier, 64],
     ['an integer', integer, 2048],
   ] as const) {
-    it(`accepts ${what} of up to ${most} bytes at any position`, () => {
+    it(`accepts ${what} of up to ${maximum} bytes at any position`, () => {
       for (const behind of [0, 127, 128, 300, 5_000]) {
         const nested = (length: number) => der(sequence, of(octets, behind), der(sequence, of(tag, length)));
-        expect(within(nested(most)), `${behind}`).not.to.throw();
-        expect(within(nested(most + 1)), `${behind}`).to.throw(
-          `certificate has ${what} of more than ${most} bytes`,
+        expect(within(nested(maximum)), `${behind}`).not.to.throw();
+        expect(within(nested(maximum + 1)), `${behind}`).to.throw(
+          `certificate has ${what} of more than ${maximum} bytes`,
         );
       }
     });

@@ -194,8 +194,8 @@ for (const { name, allowedNames } of [
 
     before(async () => {
       access = await startAccessCluster([], { groups: [metricsGroup()], healthChecks: NO_CHECKS });
-      believe(access, issuers, allowedNames);
-      await untilBelieved(access, issuers);
+      trust(access, issuers, allowedNames);
+      await untilTrusted(access, issuers);
     });
     after(() => access[Symbol.asyncDispose]());
 
@@ -204,7 +204,7 @@ for (const { name, allowedNames } of [
       const expected: Standing = isUnnamed ? 'administrator' : standing;
       it(`authenticates ${title} as ${expected}, on every path`, async () => {
         const { headers = {}, ...certificate } = shows(issuers);
-        using agent = keptAlive();
+        using agent = persistent();
         const session = connect(`https://127.0.0.1:${access.port}`, {
           ...certificate,
           rejectUnauthorized: false,
@@ -234,20 +234,20 @@ describe('startDelegatedAccess', () => {
     const issuers = createIssuers();
     const next = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()] });
-    believe(access, issuers, []);
-    await untilBelieved(access, issuers);
-    using kept = keptAlive();
+    trust(access, issuers, []);
+    await untilTrusted(access, issuers);
+    using retained = persistent();
     const shown = issuers.users.leaf(named('viewer'));
-    const ask = async () =>
-      (await requestHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
-    expect(await ask()).to.equal(200);
-    believe(access, next, []);
-    await untilBelieved(access, next);
-    expect(await ask()).to.equal(401);
-    believe(access, issuers, []);
-    await untilBelieved(access, issuers);
-    expect(await ask()).to.equal(200);
-    expect(kept.connectionCount).to.equal(1);
+    const send = async () =>
+      (await requestHttp1({ port: access.port, path: NODES, agent: retained.agent, ...shown })).status;
+    expect(await send()).to.equal(200);
+    trust(access, next, []);
+    await untilTrusted(access, next);
+    expect(await send()).to.equal(401);
+    trust(access, issuers, []);
+    await untilTrusted(access, issuers);
+    expect(await send()).to.equal(200);
+    expect(retained.connectionCount).to.equal(1);
   });
 
   it('reads the front proxy configuration from the cluster although a flag sets the client CA', async () => {
@@ -255,7 +255,7 @@ describe('startDelegatedAccess', () => {
     await using directory = await TemporaryDirectory.create();
     const file = await directory.write('users.pem', issuers.users.pem);
     await using access = await startAccessCluster([`--client-ca-file=${file}`], { groups: [metricsGroup()] });
-    believe(access, { ...issuers, users: issuers.stranger }, [FRONT_PROXY_NAME]);
+    trust(access, { ...issuers, users: issuers.stranger }, [FRONT_PROXY_NAME]);
     const shown = issuers.frontProxy.leaf(proxy);
     const status = async (credentials: Shown) =>
       (await requestHttp1({ port: access.port, path: NODES, ...credentials })).status;
@@ -271,8 +271,8 @@ describe('startDelegatedAccess', () => {
     await using access = await startAccessCluster([`--requestheader-client-ca-file=${file}`], {
       groups: [metricsGroup()],
     });
-    believe(access, { ...issuers, frontProxy: issuers.stranger }, []);
-    await untilBelieved(access, issuers);
+    trust(access, { ...issuers, frontProxy: issuers.stranger }, []);
+    await untilTrusted(access, issuers);
     const status = async (issuer: TestAuthority) =>
       (await requestHttp1({ port: access.port, path: NODES, ...issuer.leaf(proxy), headers: asViewer }))
         .status;
@@ -288,8 +288,8 @@ describe('startDelegatedAccess', () => {
       return { isAllowed: true };
     };
     await using access = await startAccessCluster([], { authorizer });
-    believe(access, { ...issuers, frontProxy: issuers.users }, [FRONT_PROXY_NAME]);
-    await untilBelieved(access, issuers);
+    trust(access, { ...issuers, frontProxy: issuers.users }, [FRONT_PROXY_NAME]);
+    await untilTrusted(access, issuers);
     const shown = { ...issuers.users.leaf(proxy), headers: asViewer };
     expect((await requestHttp1({ port: access.port, path: '/version', ...shown })).status).to.equal(200);
     expect(users.at(-1)?.name).to.equal('viewer');
@@ -301,21 +301,21 @@ describe('startDelegatedAccess', () => {
   it('continues with the previous configuration when the config map is deleted or unreadable', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()] });
-    believe(access, issuers, []);
-    await untilBelieved(access, issuers);
+    trust(access, issuers, []);
+    await untilTrusted(access, issuers);
     access.configure({ 'client-ca-file': 'nothing', 'requestheader-allowed-names': '{' });
     await untilLogged(access, 'Cannot read requestheader-allowed-names');
-    await untilBelieved(access, issuers);
+    await untilTrusted(access, issuers);
     access.cluster.store.delete('configmaps', 'kube-system', 'extension-apiserver-authentication');
     await untilLogged(access, 'it was deleted');
-    await untilBelieved(access, issuers);
+    await untilTrusted(access, issuers);
   });
 
   it('judges a certificate by the time of the request', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()] });
-    believe(access, issuers, []);
-    await untilBelieved(access, issuers);
+    trust(access, issuers, []);
+    await untilTrusted(access, issuers);
     const shown = issuers.users.leaf({
       ...named('viewer'),
       validity: {
@@ -323,13 +323,13 @@ describe('startDelegatedAccess', () => {
         notAfter: new Date(access.clock.nowMs() + 60_000),
       },
     });
-    using kept = keptAlive();
-    const ask = async () =>
-      (await requestHttp1({ port: access.port, path: NODES, agent: kept.agent, ...shown })).status;
-    expect(await ask()).to.equal(200);
+    using retained = persistent();
+    const send = async () =>
+      (await requestHttp1({ port: access.port, path: NODES, agent: retained.agent, ...shown })).status;
+    expect(await send()).to.equal(200);
     access.clock.stepWall(120_000);
-    expect(await ask()).to.equal(401);
-    expect(kept.connectionCount).to.equal(1);
+    expect(await send()).to.equal(401);
+    expect(retained.connectionCount).to.equal(1);
   });
 
   it('trusts exactly the configured headers of the front proxy, and a UID only with a header for it', async () => {
@@ -340,9 +340,9 @@ describe('startDelegatedAccess', () => {
       return { isAllowed: true };
     };
     await using access = await startAccessCluster([], { authorizer });
-    believe(access, issuers, [FRONT_PROXY_NAME]);
-    await untilBelieved(access, issuers);
-    const ask = async () => {
+    trust(access, issuers, [FRONT_PROXY_NAME]);
+    await untilTrusted(access, issuers);
+    const send = async () => {
       for (const one of [requestHttp1, requestHttp2]) {
         await one({
           port: access.port,
@@ -365,33 +365,33 @@ describe('startDelegatedAccess', () => {
       '{ "scopes": ["x", "y, z"], "example.com/key": ["v"], "__proto__": ["w"], "%zz": ["u"] }',
     );
     const user = { name: 'zoë', uid: '', groups: ['a,b', 'c', 'system:authenticated'], extra };
-    expect(await ask()).to.deep.equal([user, user]);
+    expect(await send()).to.deep.equal([user, user]);
     access.configure({ 'requestheader-uid-headers': '["X-Remote-Uid"]' });
-    await eventually(async () => (await ask()).every(({ uid }) => uid === '7'));
+    await eventually(async () => (await send()).every(({ uid }) => uid === '7'));
   });
 
   it('responds with 500 and a Status while the API server is unavailable, except where no review is needed', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster([], { groups: [metricsGroup()], healthChecks: NO_CHECKS });
-    believe(access, issuers, []);
-    await untilBelieved(access, issuers);
+    trust(access, issuers, []);
+    await untilTrusted(access, issuers);
     const viewer = issuers.users.leaf(named('viewer'));
     const root = issuers.users.leaf(named('root', 'system:masters'));
-    const ask = (path: string, shown: Shown) =>
+    const send = (path: string, shown: Shown) =>
       Promise.all([requestHttp1, requestHttp2].map((one) => one({ port: access.port, path, ...shown })));
-    expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect((await send(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]);
     await access.cluster.apiServer[Symbol.asyncDispose]();
-    expect((await ask(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]); // cached
+    expect((await send(NODES, viewer)).map(({ status }) => status)).to.deep.equal([200, 200]); // cached
     await access.clock.advance(10_000);
     for (const path of [NODES, '/metrics', '/nowhere']) {
-      for (const response of await ask(path, viewer)) {
+      for (const response of await send(path, viewer)) {
         expect(response.status).to.equal(500);
         expect(jsonOf(response)).to.include({ kind: 'Status', reason: 'InternalError', code: 500 });
       }
     }
-    expect((await ask(NODES, bearer('good'))).map(({ status }) => status)).to.deep.equal([401, 401]);
-    expect((await ask(NODES, root)).map(({ status }) => status)).to.deep.equal([200, 200]);
-    expect((await ask('/healthz', {})).map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect((await send(NODES, bearer('good'))).map(({ status }) => status)).to.deep.equal([401, 401]);
+    expect((await send(NODES, root)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect((await send('/healthz', {})).map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
   it('waits at most 10 s for a review whose caller has left, and logs nothing', async () => {
@@ -400,12 +400,12 @@ describe('startDelegatedAccess', () => {
     cluster.apiServer.setFaults(delayResponses(60_000));
     const before = clock.sleeperCount;
     for (const headers of [bearer('good').headers, {}]) {
-      using kept = keptAlive();
+      using retained = persistent();
       const outgoing = request({
         port,
         path: '/metrics',
         headers,
-        agent: kept.agent,
+        agent: retained.agent,
         rejectUnauthorized: false,
       });
       outgoing.on('error', () => {}); // it disconnects on purpose
@@ -429,8 +429,8 @@ describe('startDelegatedAccess', () => {
   it('logs each reason of a refusal at a higher verbosity', async () => {
     const issuers = createIssuers();
     await using access = await startAccessCluster();
-    believe(access, issuers, []);
-    await untilBelieved(access, issuers);
+    trust(access, issuers, []);
+    await untilTrusted(access, issuers);
     const { length: before } = access.logger.lines; // while it was not trusted yet
     const refused = { ...issuers.stranger.leaf(named('root')), ...bearer('bad') };
     expect((await requestHttp1({ port: access.port, path: '/version', ...refused })).status).to.equal(401);
@@ -458,14 +458,14 @@ describe('startDelegatedAccess', () => {
       { groups: [metricsGroup()] },
     );
     grant(access);
-    const ask = async (shown: Shown) =>
+    const send = async (shown: Shown) =>
       (await requestHttp1({ port: access.port, path: '/metrics', ...shown })).status;
     const headers = { 'x-user': 'root', 'x-group': 'system:masters' };
     const mine = issuers.frontProxy.leaf(named('mine'));
-    expect(await ask(issuers.users.leaf(named('root', 'system:masters')))).to.equal(200);
-    expect(await ask({ ...mine, headers })).to.equal(200);
-    expect(await ask({ ...mine, headers: asMaster })).to.equal(401);
-    expect(await ask({ ...issuers.frontProxy.leaf(named('other')), headers })).to.equal(401);
+    expect(await send(issuers.users.leaf(named('root', 'system:masters')))).to.equal(200);
+    expect(await send({ ...mine, headers })).to.equal(200);
+    expect(await send({ ...mine, headers: asMaster })).to.equal(401);
+    expect(await send({ ...issuers.frontProxy.leaf(named('other')), headers })).to.equal(401);
   });
 
   it('starts without permission to read the client CA configuration only where that is tolerated', async () => {
@@ -489,7 +489,7 @@ function caller(title: string, standing: Standing, shows: Caller['shows']): Call
 }
 
 /** An agent that uses one connection for all requests. */
-function keptAlive(): Disposable & { readonly agent: Agent; readonly connectionCount: number } {
+function persistent(): Disposable & { readonly agent: Agent; readonly connectionCount: number } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let connectionCount = 0;
   const create = agent.createConnection.bind(agent);
@@ -522,7 +522,7 @@ function createIssuers(): Issuers {
 }
 
 /** Makes the cluster trust these issuers, and grants permissions to its viewers. */
-function believe(access: AccessCluster, issuers: Issuers, allowedNames: readonly string[]): void {
+function trust(access: AccessCluster, issuers: Issuers, allowedNames: readonly string[]): void {
   access.configure({
     'client-ca-file': issuers.users.pem,
     'requestheader-client-ca-file': issuers.frontProxy.pem,
@@ -544,7 +544,7 @@ function grant({ cluster }: AccessCluster): void {
   });
 }
 
-async function untilBelieved({ port }: AccessCluster, { users }: Issuers): Promise<void> {
+async function untilTrusted({ port }: AccessCluster, { users }: Issuers): Promise<void> {
   const shown = users.leaf(named('root', 'system:masters'));
   await eventually(async () => (await requestHttp1({ port, path: '/version', ...shown })).status === 200);
 }

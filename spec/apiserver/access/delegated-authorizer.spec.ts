@@ -9,9 +9,9 @@ const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
 
 describe('delegatedAuthorizer', () => {
   it('sends a review to the API server, and returns its decision', async () => {
-    const { reviews, ask } = setUp({ allowed: false, reason: 'because' });
-    expect(await ask(NODES)).to.deep.equal({ isAllowed: false, reason: 'because' });
-    expect(reviews.asked).to.deep.equal([
+    const { reviews, request } = setUp({ allowed: false, reason: 'because' });
+    expect(await request(NODES)).to.deep.equal({ isAllowed: false, reason: 'because' });
+    expect(reviews.requested).to.deep.equal([
       {
         path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
         body: {
@@ -34,141 +34,142 @@ describe('delegatedAuthorizer', () => {
 
   for (const status of [undefined, {}, { allowed: 'true' }, { allowed: true, denied: true }]) {
     it(`denies where the response is ${JSON.stringify(status)}`, async () => {
-      expect((await setUp(status).ask(NODES)).isAllowed).to.equal(false);
+      expect((await setUp(status).request(NODES)).isAllowed).to.equal(false);
     });
   }
 
   it('caches decisions for the given time, and separately for each request', async () => {
-    const { reviews, ask } = setUp({ allowed: true });
-    await ask(NODES);
+    const { reviews, request } = setUp({ allowed: true });
+    await request(NODES);
     await reviews.clock.advance(9_999);
-    await ask(NODES);
-    expect(reviews.asked).to.have.length(1);
-    await ask('/metrics');
-    await ask(NODES, ['other']);
-    expect(reviews.asked).to.have.length(3);
+    await request(NODES);
+    expect(reviews.requested).to.have.length(1);
+    await request('/metrics');
+    await request(NODES, ['other']);
+    expect(reviews.requested).to.have.length(3);
     await reviews.clock.advance(1);
-    await ask(NODES);
-    expect(reviews.asked).to.have.length(4);
+    await request(NODES);
+    expect(reviews.requested).to.have.length(4);
   });
 
   it('caches refusals for a separate time', async () => {
-    const { reviews, ask } = setUp({ allowed: false });
-    await ask(NODES);
+    const { reviews, request } = setUp({ allowed: false });
+    await request(NODES);
     await reviews.clock.advance(4_999);
-    await ask(NODES);
-    expect(reviews.asked).to.have.length(1);
+    await request(NODES);
+    expect(reviews.requested).to.have.length(1);
     await reviews.clock.advance(1);
-    await ask(NODES);
-    expect(reviews.asked).to.have.length(2);
+    await request(NODES);
+    expect(reviews.requested).to.have.length(2);
   });
 
   it('does not cache very long requests', async () => {
-    const { reviews, ask } = setUp({ allowed: true });
+    const { reviews, request } = setUp({ allowed: true });
     const path = `/${'x'.repeat(10_000)}`;
-    await ask(path);
-    await ask(path);
-    expect(reviews.asked).to.have.length(2);
+    await request(path);
+    await request(path);
+    expect(reviews.requested).to.have.length(2);
   });
 
   it('caches decisions up to the maximum length of paths, resources and selectors', async () => {
     const others = `${NODES}/metrics.k8s.iov1beta1nodes`.length; // a name counts in the path and by itself
-    for (const [path, asked] of [
+    for (const [path, requested] of [
       [`/${'x'.repeat(10_000 - '/get'.length)}`, 1],
       [`/${'x'.repeat(10_001 - '/get'.length)}`, 2],
       [`${NODES}/${'n'.repeat(Math.floor((10_000 - others) / 2))}`, 1],
       [`${NODES}/${'n'.repeat(Math.floor((10_000 - others) / 2) + 1)}`, 2],
     ] as const) {
-      const { reviews, ask } = setUp({ allowed: true });
-      await ask(path);
-      await ask(path);
-      expect(reviews.asked, path.slice(0, 40)).to.have.length(asked);
+      const { reviews, request } = setUp({ allowed: true });
+      await request(path);
+      await request(path);
+      expect(reviews.requested, path.slice(0, 40)).to.have.length(requested);
     }
-    const { reviews, ask } = setUp(undefined);
+    const { reviews, request } = setUp(undefined);
     reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
     const selecting = `${NODES}?labelSelector=a&fieldSelector=metadata.namespace%3D${'n'.repeat(10_000)}`;
-    await ask(selecting);
-    await ask(selecting);
-    expect(reviews.asked).to.have.length(3); // all objects once, and the selection each time
+    await request(selecting);
+    await request(selecting);
+    expect(reviews.requested).to.have.length(3); // all objects once, and the selection each time
   });
 
   it('counts both selectors of a request together', async () => {
-    const { reviews, ask } = setUp(undefined);
+    const { reviews, request } = setUp(undefined);
     reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
     const [name, value] = ['a'.repeat(5_000), 'n'.repeat(5_000)];
     for (let time = 0; time < 2; time++)
-      await ask(`${NODES}?labelSelector=${name}&fieldSelector=metadata.namespace%3D${value}`);
-    expect(reviews.asked).to.have.length(3);
+      await request(`${NODES}?labelSelector=${name}&fieldSelector=metadata.namespace%3D${value}`);
+    expect(reviews.requested).to.have.length(3);
   });
 
   it('sends reviews on behalf of the user, with one flow for each user', async () => {
-    const { reviews, ask } = setUp({ allowed: true });
+    const { reviews, request } = setUp({ allowed: true });
     const parties: string[] = [];
     const review = reviews.client.review.bind(reviews.client);
     reviews.client.review = (path, body, options) => {
       parties.push(options.flow);
       return review(path, body, options);
     };
-    await ask(NODES);
+    await request(NODES);
     expect(parties).to.deep.equal(['alice']);
   });
 
   it('passes on a refusal that is already one to the client', async () => {
-    const { reviews, ask } = setUp({ allowed: true });
+    const { reviews, request } = setUp({ allowed: true });
     const refusal = new StatusError(504, 'Timeout', 'Timeout: the time is up', { details: {} });
     reviews.client.review = () => Promise.reject(refusal);
-    expect(await ask(NODES).catch((error: unknown) => error)).to.equal(refusal);
+    expect(await request(NODES).catch((error: unknown) => error)).to.equal(refusal);
   });
 
   it('returns no reason where it is absent or not a string', async () => {
     for (const reason of ['', undefined, 7])
-      expect(await setUp({ allowed: false, reason }).ask(NODES)).to.deep.equal({ isAllowed: false });
+      expect(await setUp({ allowed: false, reason }).request(NODES)).to.deep.equal({ isAllowed: false });
   });
 
   it('allows administrators and the always allowed paths without a review', async () => {
-    const { reviews, ask } = setUp({ allowed: false });
-    expect(await ask(NODES, ['a', 'system:masters'])).to.deep.equal({ isAllowed: true });
-    expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
-    expect(await ask('/debug/any')).to.deep.equal({ isAllowed: true });
-    expect(reviews.asked).to.have.length(0);
-    expect((await ask('/healthz/ping')).isAllowed).to.equal(false);
-    expect((await ask('/debug')).isAllowed).to.equal(false);
+    const { reviews, request } = setUp({ allowed: false });
+    expect(await request(NODES, ['a', 'system:masters'])).to.deep.equal({ isAllowed: true });
+    expect(await request('/healthz')).to.deep.equal({ isAllowed: true });
+    expect(await request('/debug/any')).to.deep.equal({ isAllowed: true });
+    expect(reviews.requested).to.have.length(0);
+    expect((await request('/healthz/ping')).isAllowed).to.equal(false);
+    expect((await request('/debug')).isAllowed).to.equal(false);
   });
 
   it('reviews a selection only after listing everything was denied', async () => {
-    const { reviews, ask } = setUp({ allowed: true });
-    for (const selector of ['app%3Da', 'app%3Db', 'app%3Dc']) await ask(`${NODES}?labelSelector=${selector}`);
-    await ask(NODES);
-    expect(reviews.asked).to.have.length(1);
-    expect(JSON.stringify(reviews.asked)).not.to.include('Selector');
+    const { reviews, request } = setUp({ allowed: true });
+    for (const selector of ['app%3Da', 'app%3Db', 'app%3Dc'])
+      await request(`${NODES}?labelSelector=${selector}`);
+    await request(NODES);
+    expect(reviews.requested).to.have.length(1);
+    expect(JSON.stringify(reviews.requested)).not.to.include('Selector');
   });
 
   it('allows a selection to a user who may do no more, and denies another one', async () => {
-    const { reviews, ask } = setUp(undefined);
+    const { reviews, request } = setUp(undefined);
     const isAllowed = (selector: string) => selector.includes('"values":["a"]');
     reviews.response = (review) => ({ allowed: isAllowed(JSON.stringify(review)) });
-    expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
-    expect((await ask(`${NODES}?labelSelector=app%3Db`)).isAllowed).to.equal(false);
-    expect((await ask(NODES)).isAllowed).to.equal(false);
-    expect(reviews.asked).to.have.length(3); // all objects, and each selection
+    expect((await request(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
+    expect((await request(`${NODES}?labelSelector=app%3Db`)).isAllowed).to.equal(false);
+    expect((await request(NODES)).isAllowed).to.equal(false);
+    expect(reviews.requested).to.have.length(3); // all objects, and each selection
   });
 
   it('uses a cached decision about a selection, although that about everything has expired and the API server is unavailable', async () => {
-    const { reviews, ask } = setUp(undefined);
+    const { reviews, request } = setUp(undefined);
     reviews.response = (review) => ({ allowed: JSON.stringify(review).includes('Selector') });
-    expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
+    expect((await request(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
     reviews.response = unreachable;
     await reviews.clock.advance(5_000);
-    expect((await ask(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
+    expect((await request(`${NODES}?labelSelector=app%3Da`)).isAllowed).to.equal(true);
   });
 
   it('throws when the API server is unavailable and the last decision has expired', async () => {
-    const { reviews, ask } = setUp({ allowed: true });
-    await ask(NODES);
+    const { reviews, request } = setUp({ allowed: true });
+    await request(NODES);
     reviews.response = unreachable;
-    expect((await ask(NODES)).isAllowed).to.equal(true);
+    expect((await request(NODES)).isAllowed).to.equal(true);
     await reviews.clock.advance(10_000);
-    const failure = await ask(NODES).then(
+    const failure = await request(NODES).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -178,10 +179,10 @@ describe('delegatedAuthorizer', () => {
       details: {},
       message: 'Internal error occurred: cannot get an authorization decision from the API server',
     });
-    expect(await ask('/healthz')).to.deep.equal({ isAllowed: true });
-    expect(await ask(NODES, ['system:masters'])).to.deep.equal({ isAllowed: true });
+    expect(await request('/healthz')).to.deep.equal({ isAllowed: true });
+    expect(await request(NODES, ['system:masters'])).to.deep.equal({ isAllowed: true });
     reviews.response = () => ({ allowed: true });
-    expect((await ask(NODES)).isAllowed).to.equal(true);
+    expect((await request(NODES)).isAllowed).to.equal(true);
   });
 });
 
@@ -194,12 +195,12 @@ function setUp(status: unknown) {
     authorizedTtlMs: 10_000,
     unauthorizedTtlMs: 5_000,
   });
-  const ask = async (path: string, groups: readonly string[] = ['system:authenticated']) =>
+  const request = async (path: string, groups: readonly string[] = ['system:authenticated']) =>
     await authorizer({
       user: { name: 'alice', uid: '', groups, extra: {} },
       info: parseRequestInfo('GET', path.split('?')[0] ?? '', new URLSearchParams(path.split('?')[1])),
     });
-  return { reviews, ask };
+  return { reviews, request };
 }
 
 describe('accessReviewSpec', () => {

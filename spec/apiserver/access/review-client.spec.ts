@@ -7,10 +7,10 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 
 describe('ReviewClient', () => {
   it('retries at once when a persistent connection was closed', async () => {
-    const reviews = recordReviews(() => (reviews.asked.length === 1 ? connectionLost() : 'fine'));
+    const reviews = recordReviews(() => (reviews.requested.length === 1 ? connectionLost() : 'fine'));
     const response = reviews.client.review('/reviews', {}, { flow: 'a' });
     expect(await response).to.deep.equal({ status: 'fine' });
-    expect(reviews.asked).to.have.length(2);
+    expect(reviews.requested).to.have.length(2);
   });
 
   for (const statusCode of [429, 500, 504]) {
@@ -18,9 +18,9 @@ describe('ReviewClient', () => {
       const reviews = recordReviews(refusing(statusCode));
       const response = reviews.client.review('/reviews', {}, { flow: 'a' });
       await reviews.clock.advance(249);
-      expect(reviews.asked).to.have.length(1);
+      expect(reviews.requested).to.have.length(1);
       await reviews.clock.advance(1);
-      expect(reviews.asked).to.have.length(2);
+      expect(reviews.requested).to.have.length(2);
       reviews.response = () => 'fine';
       await reviews.clock.advance(500);
       expect(await response).to.deep.equal({ status: 'fine' });
@@ -35,7 +35,7 @@ describe('ReviewClient', () => {
     );
     await reviews.clock.advance(10_000);
     expect(await outcome).to.equal('refused (status 500)');
-    expect(reviews.asked).to.have.length(5);
+    expect(reviews.requested).to.have.length(5);
     expect(reviews.clock.sleeperCount).to.equal(0);
   });
 
@@ -49,7 +49,7 @@ describe('ReviewClient', () => {
     leaving.abort(new Error('the caller left'));
     expect(await outcome).to.equal('the caller left');
     expect(reviews.clock.sleeperCount).to.equal(0);
-    expect(reviews.asked).to.have.length(1);
+    expect(reviews.requested).to.have.length(1);
     expect(reviews.logger.lines).to.deep.equal([]);
   });
 
@@ -107,7 +107,7 @@ describe('ReviewClient', () => {
     it(`fails at once after ${what}`, async () => {
       const reviews = recordReviews(response);
       await reviews.client.review('/reviews', {}, { flow: 'a' }).catch(() => {});
-      expect(reviews.asked).to.have.length(1);
+      expect(reviews.requested).to.have.length(1);
     });
   }
 

@@ -14,7 +14,7 @@ describe('tokenReviewer', () => {
     expect(user).to.include({ name: 'alice', uid: '7' });
     expect(user?.groups).to.deep.equal(['a']);
     expect(JSON.stringify(user?.extra)).to.equal('{"__proto__":["x"]}');
-    expect(reviews.asked).to.deep.equal([
+    expect(reviews.requested).to.deep.equal([
       {
         path: '/apis/authentication.k8s.io/v1/tokenreviews',
         body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'secret' } },
@@ -52,10 +52,10 @@ describe('tokenReviewer', () => {
     await review('bad', {});
     await reviews.clock.advance(999);
     await review('bad', {});
-    expect(reviews.asked).to.have.length(2);
+    expect(reviews.requested).to.have.length(2);
     await reviews.clock.advance(1);
     await review('bad', {});
-    expect(reviews.asked).to.have.length(3);
+    expect(reviews.requested).to.have.length(3);
     await reviews.clock.advance(8_999);
     expect(await review('good', {})).to.include({ name: 'alice' });
     await reviews.clock.advance(1);
@@ -76,7 +76,7 @@ describe('tokenReviewer', () => {
   it('does not bother the API server with a token that is too long', async () => {
     const { reviews, review } = setUp(ALICE);
     expect(await review('x'.repeat(64 * 1024 + 1), {})).to.equal(undefined);
-    expect(reviews.asked).to.have.length(0);
+    expect(reviews.requested).to.have.length(0);
   });
 });
 

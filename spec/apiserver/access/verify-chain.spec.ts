@@ -152,14 +152,14 @@ describe('verifyChain', () => {
         odd({ ...own, subject: 'stranger', issuer: 'stranger', basicConstraints: { cA: true } });
       const strangers = Array.from({ length: 9 }, stranger).join('');
       const signedByThem = odd({ ...own, subject: 'alice', issuer: 'stranger' });
-      expect(keysAsked(verifyBy(root(), signedByThem + strangers))).to.be.empty;
+      expect(requestedKeys(verifyBy(root(), signedByThem + strangers))).to.be.empty;
 
       const pretended = odd({ ...own, subject: 'stranger', basicConstraints: { cA: true } });
-      expect(keysAsked(verifyBy(root(), signedByThem + pretended))).to.deep.equal([pemOf(rootKeys)]);
+      expect(requestedKeys(verifyBy(root(), signedByThem + pretended))).to.deep.equal([pemOf(rootKeys)]);
 
       const bob = odd({ subject: 'bob', publicKey: user.publicKey, basicConstraints: { cA: false } });
       const signedByBob = odd({ subject: 'alice', issuer: 'bob', signingKey: user.privateKey });
-      expect(keysAsked(verifyBy(root(), signedByBob + bob))).to.be.empty;
+      expect(requestedKeys(verifyBy(root(), signedByBob + bob))).to.be.empty;
     });
 
     it('fails after 50 signature checks', () => {
@@ -227,7 +227,7 @@ function floorToSecond(ms: number): number {
 }
 
 /** The keys, as PEM, that verify signatures while a chain is rejected. */
-function keysAsked(refuse: () => void): readonly string[] {
+function requestedKeys(refuse: () => void): readonly string[] {
   const { verify } = X509Certificate.prototype;
   const keys: string[] = [];
   X509Certificate.prototype.verify = function (key) {

@@ -77,8 +77,8 @@ describe('OpenApiDocuments', () => {
       'apis/lab.example.k8s.io/v1alpha1',
     ]) {
       const document = v3(name);
-      const known = Object.keys(document.components.schemas);
-      expect(missing(JSON.stringify(document), '#/components/schemas/', known)).to.deep.equal([]);
+      const existing = Object.keys(document.components.schemas);
+      expect(missing(JSON.stringify(document), '#/components/schemas/', existing)).to.deep.equal([]);
     }
   });
 
@@ -126,10 +126,10 @@ describe('the endpoints of descriptions', () => {
 });
 
 /** The names of references to missing definitions. */
-function missing(json: string, root: string, known: readonly string[]): readonly string[] {
+function missing(json: string, root: string, existing: readonly string[]): readonly string[] {
   return [...json.matchAll(/"\$ref":"([^"]+)"/g)]
     .map(([, reference = '']) => reference)
     .filter((reference) => !reference.startsWith('#/parameters/'))
     .map((reference) => reference.slice(root.length))
-    .filter((name) => !known.includes(name));
+    .filter((name) => !existing.includes(name));
 }

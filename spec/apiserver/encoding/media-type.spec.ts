@@ -33,8 +33,8 @@ describe('negotiate', () => {
   });
 
   it('returns the requested conversion', () => {
-    const asked = negotiate(`application/json;${TABLE}`, OBJECT_RESTRICTIONS);
-    expect(asked?.conversion).to.deep.equal({ kind: 'Table', version: 'v1', group: 'meta.k8s.io' });
+    const requested = negotiate(`application/json;${TABLE}`, OBJECT_RESTRICTIONS);
+    expect(requested?.conversion).to.deep.equal({ kind: 'Table', version: 'v1', group: 'meta.k8s.io' });
   });
 
   it('makes no Table in protobuf, but partial metadata', () => {

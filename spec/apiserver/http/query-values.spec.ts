@@ -88,8 +88,8 @@ describe('percentDecode', () => {
 });
 
 describe('refuseUnknownParameters', () => {
-  const refusing = (query: string, known: readonly string[]) => () =>
-    refuseUnknownParameters(new URLSearchParams(query), known);
+  const refusing = (query: string, existing: readonly string[]) => () =>
+    refuseUnknownParameters(new URLSearchParams(query), existing);
 
   it('accepts supported parameters, once or repeated, and those that clients add to any query', () => {
     expect(refusing('', [])).not.to.throw();

@@ -117,9 +117,9 @@ describe('readSelectors', () => {
   });
 
   it('refuses one of more than 16 KiB, readable or not', () => {
-    const [longest, tooLong] = ['a'.repeat(16 * KIB), 'ä'.repeat(8 * KIB + 1)];
+    const [max, tooLong] = ['a'.repeat(16 * KIB), 'ä'.repeat(8 * KIB + 1)];
     for (const name of ['labelSelector', 'fieldSelector']) {
-      expect(() => selectorsOf({ [name]: longest })).not.to.throw();
+      expect(() => selectorsOf({ [name]: max })).not.to.throw();
       expect(() => selectorsOf({ [name]: tooLong })).to.throw(
         `invalid ${name}: must have at most 16384 bytes`,
       );
@@ -151,23 +151,23 @@ describe('readSelectors', () => {
 
 describe('A request with a selector beyond its bounds', () => {
   let server: ApiServer;
-  let asked: string[] = [];
+  let requested: string[] = [];
   before(async () => {
     const things = thingsResource(() => []);
     server = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => [things] }] }],
       authenticator: async () => {
-        asked.push('who');
+        requested.push('who');
         return ANONYMOUS;
       },
       authorizer: async () => {
-        asked.push('what');
+        requested.push('what');
         return { isAllowed: true };
       },
     });
   });
   beforeEach(() => {
-    asked = [];
+    requested = [];
   });
   after(() => server[Symbol.asyncDispose]());
   const list = (query: Readonly<Record<string, string>>) =>
@@ -185,14 +185,14 @@ describe('A request with a selector beyond its bounds', () => {
       expect(status).to.equal(400);
       expect(body.toString()).to.include(`invalid ${name}`);
       expect(body.length).to.be.below(500);
-      expect(asked).to.deep.equal([]);
+      expect(requested).to.deep.equal([]);
     });
   }
 
   it('is served within them', async () => {
     const response = await list({ labelSelector: `a in (${'b,'.repeat(4 * KIB)}b)` });
     expect(jsonOf(response).kind).to.equal('ThingList');
-    expect(asked).to.deep.equal(['who', 'what']);
+    expect(requested).to.deep.equal(['who', 'what']);
   });
 });
 

@@ -56,29 +56,29 @@ describe('serveContent', () => {
     server = await startTestApiServer();
   });
   after(() => server[Symbol.asyncDispose]());
-  const ask = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiResponse> =>
+  const request = (headers: Record<string, string> = {}, path = '/openapi/v3'): Promise<ApiResponse> =>
     requestHttp1({ port: server.address.port, path, headers });
 
   it('responds without a body to clients that have the content, by hash or by date', async () => {
-    const { headers, status } = await ask();
+    const { headers, status } = await request();
     expect(status).to.equal(200);
-    const held = [
+    const retained = [
       { 'If-None-Match': String(headers.etag) },
       { 'If-None-Match': `"other", W/${headers.etag}` },
       { 'If-None-Match': '*' },
       { 'If-Modified-Since': String(headers['last-modified']) },
     ];
-    for (const condition of held) {
-      const response = await ask(condition);
+    for (const condition of retained) {
+      const response = await request(condition);
       expect(response.status, JSON.stringify(condition)).to.equal(304);
       expect(response.headers.etag).to.equal(headers.etag);
       expect(response.body).to.have.length(0);
     }
-    expect((await ask({ 'If-None-Match': '"other"' })).status).to.equal(200);
+    expect((await request({ 'If-None-Match': '"other"' })).status).to.equal(200);
   });
 
   it('responds with the requested range', async () => {
-    const { body } = await ask();
+    const { body } = await request();
     const parts: readonly [string, Buffer][] = [
       ['bytes=0-4', body.subarray(0, 5)],
       ['bytes=5-', body.subarray(5)],
@@ -86,26 +86,28 @@ describe('serveContent', () => {
       [`bytes=3-${body.length + 10}`, body.subarray(3)],
     ];
     for (const [range, part] of parts) {
-      const response = await ask({ Range: range });
+      const response = await request({ Range: range });
       expect(response.status, range).to.equal(206);
       expect(response.body.toString()).to.equal(part.toString());
     }
-    expect((await ask({ Range: 'bytes=1-2' })).headers['content-range']).to.equal(`bytes 1-2/${body.length}`);
-    expect((await ask({ Range: `bytes=${body.length}-` })).status).to.equal(416);
-    expect((await ask({ Range: 'bytes=0-1,3-4' })).body).to.have.length(body.length);
+    expect((await request({ Range: 'bytes=1-2' })).headers['content-range']).to.equal(
+      `bytes 1-2/${body.length}`,
+    );
+    expect((await request({ Range: `bytes=${body.length}-` })).status).to.equal(416);
+    expect((await request({ Range: 'bytes=0-1,3-4' })).body).to.have.length(body.length);
   });
 
   it('redirects from a wrong hash to the current one, and marks the current one as cacheable', async () => {
-    const { headers } = await ask({}, '/openapi/v3/version');
+    const { headers } = await request({}, '/openapi/v3/version');
     const hash = JSON.parse(String(headers.etag));
-    const wrong = await ask({}, '/openapi/v3/version?hash=ABC');
+    const wrong = await request({}, '/openapi/v3/version?hash=ABC');
     expect([wrong.status, wrong.body.length]).to.deep.equal([301, 0]);
     expect(wrong.headers).to.include({
       location: `/openapi/v3/version?hash=${hash}`,
       etag: `"${hash}"`,
       'content-type': 'application/json',
     });
-    const right = await ask({}, `/openapi/v3/version?hash=${hash}`);
+    const right = await request({}, `/openapi/v3/version?hash=${hash}`);
     expect(right.headers['cache-control']).to.equal('public, immutable');
   });
 });

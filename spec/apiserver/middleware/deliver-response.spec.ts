@@ -18,8 +18,8 @@ describe('finishBody', () => {
     });
   });
   after(() => server[Symbol.asyncDispose]());
-  const list = (encoding?: string, ask = requestHttp1): Promise<ApiResponse> =>
-    ask({
+  const list = (encoding?: string, request = requestHttp1): Promise<ApiResponse> =>
+    request({
       port: server.address.port,
       path: '/apis/lab.example/v1/things',
       headers: encoding === undefined ? {} : { 'accept-encoding': encoding },
@@ -35,8 +35,8 @@ describe('finishBody', () => {
       expect(plain.headers).not.to.have.any.keys('content-encoding', 'vary');
       expect(plain.body.length).to.be.greaterThan(128 * 1024);
       expect(Number(plain.headers['content-length'])).to.equal(plain.body.length);
-      for (const ask of [requestHttp1, requestHttp2]) {
-        const compressed = await list('gzip', ask);
+      for (const request of [requestHttp1, requestHttp2]) {
+        const compressed = await list('gzip', request);
         expect(compressed.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
         expect(compressed.body.length).to.be.lessThan(plain.body.length / 5);
         expect(gunzipSync(compressed.body).equals(plain.body)).to.equal(true);

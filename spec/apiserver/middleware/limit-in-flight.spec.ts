@@ -10,13 +10,13 @@ import { startTestApiServer } from '#spec/support/test-api-server.ts';
 describe('limitInFlight', () => {
   let server: ApiServer;
   let mayRespond = Promise.withResolvers<readonly []>();
-  let asked = Promise.withResolvers<void>();
+  let requested = Promise.withResolvers<void>();
   const recognising = Promise.withResolvers<void>();
   const isRecognised = Promise.withResolvers<void>();
   let hasGone = false;
   before(async () => {
     const list = () => {
-      asked.resolve();
+      requested.resolve();
       return mayRespond.promise;
     };
     const resources = [thingsResource(() => [], { list })];
@@ -37,7 +37,7 @@ describe('limitInFlight', () => {
   });
   beforeEach(() => {
     mayRespond = Promise.withResolvers();
-    asked = Promise.withResolvers();
+    requested = Promise.withResolvers();
   });
   after(() => server[Symbol.asyncDispose]());
   const list = (headers = {}, method = 'GET') =>
@@ -45,7 +45,7 @@ describe('limitInFlight', () => {
 
   it('responds with 429 and Retry-After beyond the limit, and serves requests afterwards', async () => {
     const first = list();
-    await asked.promise;
+    await requested.promise;
     const second = await list();
     expect(second.status).to.equal(429);
     expect(second.headers['retry-after']).to.equal('1');
@@ -61,11 +61,11 @@ describe('limitInFlight', () => {
 
   it('always serves administrators', async () => {
     const first = list();
-    await asked.promise;
+    await requested.promise;
     expect((await list()).status).to.equal(429);
-    asked = Promise.withResolvers();
+    requested = Promise.withResolvers();
     const second = list({ authorization: 'Bearer admin' });
-    await asked.promise; // the first is still in progress
+    await requested.promise; // the first is still in progress
     mayRespond.resolve([]);
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
   });

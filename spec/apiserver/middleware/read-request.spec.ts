@@ -19,7 +19,7 @@ describe('readRequest', () => {
     return context.state;
   };
   const readQuery = (querystring: string) => read('/apis/metrics.k8s.io/v1beta1/pods', querystring).query;
-  const isKept = (querystring: string) => {
+  const isRetained = (querystring: string) => {
     const first = readQuery(querystring);
     return readQuery(querystring) === first;
   };
@@ -45,14 +45,14 @@ describe('readRequest', () => {
       ['fields', (all: readonly string[]) => `fieldSelector=${all.map((x) => `metadata.name!=${x}`).join()}`],
       ['parameters', (all: readonly string[]) => all.join('&')],
     ] as const) {
-      expect(isKept(queryOf(parts)), what).to.equal(true);
-      expect(isKept(queryOf([...parts, 'k'])), what).to.equal(false);
+      expect(isRetained(queryOf(parts)), what).to.equal(true);
+      expect(isRetained(queryOf([...parts, 'k'])), what).to.equal(false);
     }
   });
 
   it('does not cache URLs with an invalid selector', () => {
-    expect(isKept('labelSelector=%3D')).to.equal(false);
-    expect(isKept('fieldSelector=spec.nodeName%3Da')).to.equal(false);
+    expect(isRetained('labelSelector=%3D')).to.equal(false);
+    expect(isRetained('fieldSelector=spec.nodeName%3Da')).to.equal(false);
   });
 });
 
@@ -85,18 +85,18 @@ describe('limitHeaders', () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  for (const ask of [requestHttp1, requestHttp2]) {
+  for (const send of [requestHttp1, requestHttp2]) {
     const get = async (request: Omit<ApiRequest, 'port'>) => {
       const session = connect(`https://127.0.0.1:${server.address.port}`, GENEROUS);
       try {
-        return await ask({ port: server.address.port, session, ...request });
+        return await send({ port: server.address.port, session, ...request });
       } finally {
         session.close();
       }
     };
     const version = (headers: OutgoingHttpHeaders) => get({ path: '/version', headers });
 
-    it(`serves a user in 500 groups with 500 extra values, with ${ask.name}`, async () => {
+    it(`serves a user in 500 groups with 500 extra values, with ${send.name}`, async () => {
       const groups = numbered(500, 'group');
       const extras = Object.fromEntries(numbered(500, 'x-remote-extra-key').map((name) => [name, 'value']));
       const response = await version({ 'x-remote-user': 'alice', 'x-remote-group': groups, ...extras });
@@ -105,7 +105,7 @@ describe('limitHeaders', () => {
       expect(Object.keys(user.extra)).to.have.lengthOf(500);
     });
 
-    it(`accepts up to 10,000 headers and drops none, with ${ask.name}`, async () => {
+    it(`accepts up to 10,000 headers and drops none, with ${send.name}`, async () => {
       const groups = numbered(9_900, 'g');
       expect((await version({ 'x-remote-group': groups })).status).to.equal(200);
       expect(user.groups).to.have.lengthOf(9_900);
@@ -115,7 +115,7 @@ describe('limitHeaders', () => {
     });
 
     for (const name of ['Accept', 'Accept-Encoding', 'User-Agent', 'Range', 'If-None-Match']) {
-      it(`refuses ${name} beyond 8 KiB before authentication, with ${ask.name}`, async () => {
+      it(`refuses ${name} beyond 8 KiB before authentication, with ${send.name}`, async () => {
         authentications = 0;
         const refused = await version({ [name]: `a/b,${'a'.repeat(8 * KIB)}` });
         expect(refused.status).to.equal(431);
@@ -130,7 +130,7 @@ describe('limitHeaders', () => {
       });
     }
 
-    it(`returns an audit ID only up to the maximum length, with ${ask.name}`, async () => {
+    it(`returns an audit ID only up to the maximum length, with ${send.name}`, async () => {
       expect((await version({ 'Audit-Id': 'a'.repeat(256) })).headers['audit-id']).to.equal('a'.repeat(256));
       const other = await version({ 'Audit-Id': 'a'.repeat(257) });
       expect(other.headers['audit-id']).to.match(/^[\da-f-]{36}$/);
@@ -193,7 +193,7 @@ describe('limitHeaders', () => {
 
   it('accepts long groups, which a Go client sends in one frame, over HTTP/2', async () => {
     const groups = numbered(500, 'group').map((name) => name.padEnd(1_000, '-'));
-    const status = await askInOneFrame(
+    const status = await requestInOneFrame(
       server.address.port,
       groups.map((group) => ['x-remote-group', group]),
     );
@@ -213,7 +213,10 @@ function numbered(count: number, name: string): string[] {
 const [HEADERS, SETTINGS] = [1, 4];
 
 /** Requests /version with headers in one frame, longer than Node's own client permits. @returns the status */
-async function askInOneFrame(port: number, headers: readonly (readonly [string, string])[]): Promise<number> {
+async function requestInOneFrame(
+  port: number,
+  headers: readonly (readonly [string, string])[],
+): Promise<number> {
   const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
   await once(socket, 'secureConnect');
   const block = Buffer.concat([
@@ -224,12 +227,12 @@ async function askInOneFrame(port: number, headers: readonly (readonly [string, 
   ]);
   socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
   socket.write(frame(SETTINGS, 0, 0, Buffer.alloc(0)));
-  let hasAsked = false;
+  let hasRequested = false;
   let received = Buffer.alloc(0);
   for await (const chunk of socket) {
     received = Buffer.concat([received, chunk]);
-    if (!hasAsked && firstPayload(received, SETTINGS)) {
-      hasAsked = true; // the server's settings apply once they are acknowledged
+    if (!hasRequested && firstPayload(received, SETTINGS)) {
+      hasRequested = true; // the server's settings apply once they are acknowledged
       socket.write(Buffer.concat([frame(SETTINGS, 0x1, 0, Buffer.alloc(0)), frame(HEADERS, 0x5, 1, block)]));
     }
     const payload = firstPayload(received, HEADERS);

@@ -10,10 +10,10 @@ import { until } from '#spec/support/until.ts';
 describe('requestDeadline', () => {
   const clock = new ManualClock();
   let server: ApiServer;
-  let asked = Promise.withResolvers<void>();
+  let requested = Promise.withResolvers<void>();
   before(async () => {
     const never = () => {
-      asked.resolve();
+      requested.resolve();
       return new Promise<never>(() => {});
     };
     const resources = [thingsResource(() => [], { list: never })];
@@ -24,10 +24,10 @@ describe('requestDeadline', () => {
     });
   });
   beforeEach(() => {
-    asked = Promise.withResolvers();
+    requested = Promise.withResolvers();
   });
   after(() => server[Symbol.asyncDispose]());
-  const ask = (path: string) => requestHttp1({ port: server.address.port, path });
+  const request = (path: string) => requestHttp1({ port: server.address.port, path });
 
   for (const [query, limitMs] of [
     ['', 30_000],
@@ -36,8 +36,8 @@ describe('requestDeadline', () => {
     ['?timeout=0', 30_000],
   ] as const) {
     it(`responds with 504 after ${limitMs / 1000} s to a list${query} without a response`, async () => {
-      const response = ask(`/apis/lab.example/v1/things${query}`);
-      await asked.promise;
+      const response = request(`/apis/lab.example/v1/things${query}`);
+      await requested.promise;
       await clock.advance(limitMs - 1);
       expect(clock.sleeperCount).to.equal(1);
       await clock.advance(1);
@@ -51,7 +51,7 @@ describe('requestDeadline', () => {
     const leaving = new AbortController();
     const url = `https://127.0.0.1:${server.address.port}/apis/lab.example/v1/things`;
     const gone = requestHttps(url, { rejectUnauthorized: false, signal: leaving.signal }).catch(() => {});
-    await asked.promise;
+    await requested.promise;
     await until(clock, () => clock.sleeperCount === 1);
     leaving.abort();
     await gone;
@@ -71,7 +71,7 @@ describe('requestDeadline', () => {
   ];
   for (const [timeout, reason] of errors) {
     it(`refuses ${timeout} with the message of Go`, async () => {
-      const response = await ask(`/livez?timeout=${timeout}`);
+      const response = await request(`/livez?timeout=${timeout}`);
       expect(response.status).to.equal(400);
       expect(jsonOf(response)).to.include({
         message: `invalid timeout specified in the request URL - ${reason}`,

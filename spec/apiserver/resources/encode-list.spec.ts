@@ -11,8 +11,8 @@ import { objectFields, writeObject } from '#lib/apiserver/resources/encode-objec
 import { select, selectedObjects } from '#lib/apiserver/resources/selection.ts';
 import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { eventually } from '#spec/support/eventually.ts';
-import { collectGarbage } from '#spec/support/held-resources.ts';
 import { trickyTexts } from '#spec/support/json-values.ts';
+import { collectGarbage } from '#spec/support/open-resources.ts';
 import { Thing } from '#spec/support/served-things.ts';
 
 const TYPE = { kind: 'ThingList', apiVersion: 'lab.example/v1' };
@@ -91,14 +91,14 @@ describe('encodeList', () => {
     await fc.assert(
       fc.asyncProperty(all, formats, async (mixed, encoding) => {
         const whole = mixed.map((block) => block.filter((thing) => !(thing instanceof BrokenThing)));
-        for (const wanted of [undefined, isWanted]) {
+        for (const desired of [undefined, isWanted]) {
           const [encoded, expected] = await Promise.all(
             [mixed, whole].map(async (each) => {
-              const list = { metadata: {}, selection: select(each, wanted) };
+              const list = { metadata: {}, selection: select(each, desired) };
               return bytesOf(await encode(list, encoding));
             }),
           );
-          const hasItems = whole.flat().some((thing) => !wanted || wanted(thing));
+          const hasItems = whole.flat().some((thing) => !desired || desired(thing));
           if (hasItems || encoding.format === 'protobuf')
             expect(encoded?.toString()).to.equal(expected?.toString());
           else expect(encoded?.includes('name')).to.equal(false);

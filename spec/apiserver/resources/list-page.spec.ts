@@ -22,25 +22,28 @@ describe('buildMatcher', () => {
     new Thing('c', { namespace: 'n', labels: { app: 'db' } }),
     new Thing('d', { labels: web }),
   ];
-  const wanted = (query: string) => {
+  const expected = (query: string) => {
     const isWanted = buildMatcher(parseListOptions(parseQuery(query)));
     return isWanted && things.filter(isWanted).map(({ name }) => name);
   };
 
   it('matches everything without selectors', () => {
-    expect(wanted('limit=5')).to.equal(undefined);
-    expect(wanted('labelSelector=&fieldSelector=')).to.equal(undefined);
+    expect(expected('limit=5')).to.equal(undefined);
+    expect(expected('labelSelector=&fieldSelector=')).to.equal(undefined);
   });
 
   it('matches objects of both selectors', () => {
-    expect(wanted('labelSelector=app%3Dweb')).to.deep.equal(['a', 'b', 'd']);
-    expect(wanted('fieldSelector=metadata.name!%3Da')).to.deep.equal(['b', 'c', 'd']);
-    expect(wanted('fieldSelector=metadata.namespace%3D')).to.deep.equal(['d']);
-    expect(wanted('labelSelector=app%3Dweb&fieldSelector=metadata.namespace%3Dn')).to.deep.equal(['a', 'b']);
+    expect(expected('labelSelector=app%3Dweb')).to.deep.equal(['a', 'b', 'd']);
+    expect(expected('fieldSelector=metadata.name!%3Da')).to.deep.equal(['b', 'c', 'd']);
+    expect(expected('fieldSelector=metadata.namespace%3D')).to.deep.equal(['d']);
+    expect(expected('labelSelector=app%3Dweb&fieldSelector=metadata.namespace%3Dn')).to.deep.equal([
+      'a',
+      'b',
+    ]);
   });
 
   it('caches no response for other labels', () => {
-    expect(wanted('labelSelector=app+in+(db)')).to.deep.equal(['c']);
+    expect(expected('labelSelector=app+in+(db)')).to.deep.equal(['c']);
   });
 });
 
@@ -117,8 +120,8 @@ describe('cutPage', () => {
   it('continues after the last object, whatever is added or deleted between two pages', () => {
     fc.assert(
       fc.property(keys, keys, fc.integer({ min: 1, max: 5 }), (before, after, limit) => {
-        let asked = 0;
-        const listed = pagesOf(() => thingsOf(asked++ === 0 ? before : after), limit).flatMap(keysOf);
+        let requested = 0;
+        const listed = pagesOf(() => thingsOf(requested++ === 0 ? before : after), limit).flatMap(keysOf);
         expect(listed).to.deep.equal([...new Set(listed)].sort(inOrder));
         const first = listed.slice(0, limit);
         const last = first.at(-1);

@@ -9,7 +9,7 @@ import { TimeSlices } from '#lib/concurrency/event-loop.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { Thing, thingsResource } from '#spec/support/served-things.ts';
 
-const REMEMBER_MS = 20_000;
+const RETAINED_MS = 20_000;
 /** The minimum number of objects that are encoded ahead. */
 const LONG = 500;
 
@@ -19,7 +19,7 @@ describe('RecentLists', () => {
   let encoded: number;
   beforeEach(() => {
     clock = new ManualClock();
-    recent = new RecentLists({ clock, recentMs: REMEMBER_MS });
+    recent = new RecentLists({ clock, recentMs: RETAINED_MS });
     encoded = 0;
   });
 
@@ -41,7 +41,7 @@ describe('RecentLists', () => {
       { query: new URLSearchParams(), signal: () => AbortSignal.abort(), slices: new TimeSlices() },
     );
   /** Lists all things. */
-  async function ask(block: ObjectBlock, changes: Partial<ListedObjects> = {}): Promise<ResponseBody> {
+  async function request(block: ObjectBlock, changes: Partial<ListedObjects> = {}): Promise<ResponseBody> {
     const { format = 'json', namespace } = changes;
     const body = await bodyOf(block, format);
     return recent.note(identity, { namespace, format, selection: select([block]), body, ...changes });
@@ -56,14 +56,14 @@ describe('RecentLists', () => {
     );
 
   it('encodes recently requested lists ahead, so that no request has to', async () => {
-    await ask(blockOf(LONG));
+    await request(blockOf(LONG));
     const next = blockOf(LONG);
     encoded = 0;
     await ahead(() => next);
     expect(encoded).to.equal(LONG);
-    await ask(next);
+    await request(next);
     expect(encoded).to.equal(LONG);
-    await ask(next, { format: 'protobuf' });
+    await request(next, { format: 'protobuf' });
     expect(encoded).to.equal(2 * LONG); // no request before that
   });
 
@@ -74,10 +74,10 @@ describe('RecentLists', () => {
   });
 
   it('evicts lists that are not requested again in time', async () => {
-    await ask(blockOf(LONG), { namespace: 'early' });
+    await request(blockOf(LONG), { namespace: 'early' });
     await clock.advance(1);
-    await ask(blockOf(LONG), { namespace: 'late' });
-    await clock.advance(REMEMBER_MS);
+    await request(blockOf(LONG), { namespace: 'late' });
+    await clock.advance(RETAINED_MS);
     const listed: unknown[] = [];
     await ahead((namespace) => {
       listed.push(namespace);
@@ -89,19 +89,19 @@ describe('RecentLists', () => {
   });
 
   it('leaves short lists to requests', async () => {
-    await ask(blockOf(LONG - 1));
+    await request(blockOf(LONG - 1));
     expect(recent.isEmpty).to.equal(true);
   });
 
   it('notes a part by the blocks that it is cut from, which are encoded whole', async () => {
     const block = blockOf(LONG);
-    await ask(block, { selection: [{ block, ranges: [{ start: 0, end: 1 }] }] });
+    await request(block, { selection: [{ block, ranges: [{ start: 0, end: 1 }] }] });
     expect(recent.isEmpty).to.equal(false);
   });
 
   it('compresses ahead only lists that were sent compressed', async () => {
     for (const isCompressed of [false, true]) {
-      const { gzipped } = await ask(blockOf(LONG));
+      const { gzipped } = await request(blockOf(LONG));
       if (isCompressed) await gzipped?.();
       const next = blockOf(LONG);
       await ahead(() => next);
@@ -116,7 +116,7 @@ describe('RecentLists', () => {
   });
 
   it('yields to other work, and shares its encoding with concurrent requests', async () => {
-    await ask(blockOf(LONG));
+    await request(blockOf(LONG));
     const next = blockOf(4 * LONG);
     encoded = 0;
     const running = ahead(() => next);
@@ -128,8 +128,8 @@ describe('RecentLists', () => {
 
   it('stops between two lists when its signal aborts', async () => {
     const over = new AbortController();
-    await ask(blockOf(LONG), { namespace: 'a' });
-    await ask(blockOf(LONG), { namespace: 'b' });
+    await request(blockOf(LONG), { namespace: 'a' });
+    await request(blockOf(LONG), { namespace: 'b' });
     const listed: unknown[] = [];
     const failure = await ahead((namespace) => {
       listed.push(namespace);
@@ -140,7 +140,7 @@ describe('RecentLists', () => {
   });
 
   it('stops at a maximum number of bytes', async () => {
-    for (const namespace of ['a', 'b']) await ask(blockOf(LONG), { namespace });
+    for (const namespace of ['a', 'b']) await request(blockOf(LONG), { namespace });
     const labels = { long: 'x'.repeat(140_000) };
     const large = Array.from({ length: LONG }, () => new Thing('large', { labels }));
     const listed: unknown[] = [];
@@ -153,7 +153,7 @@ describe('RecentLists', () => {
 
   it('caches only the latest lists, up to a limit', async () => {
     const block = blockOf(LONG);
-    for (let index = 0; index < 513; index++) await ask(block, { namespace: `n-${index}` });
+    for (let index = 0; index < 513; index++) await request(block, { namespace: `n-${index}` });
     const listed: unknown[] = [];
     await ahead((namespace) => {
       listed.push(namespace);

@@ -55,8 +55,8 @@ describe('selectInSlices', () => {
     const blocks = Array.from({ length: 20 }, (_, block) =>
       Array.from({ length: 7 * block }, (_each, index) => new Thing(`a-${index}`, { size: (index * 7) % 5 })),
     );
-    for (const wanted of [isWanted, undefined])
-      expect(await selectInSlices(blocks, wanted, pace())).to.deep.equal(select(blocks, wanted));
+    for (const expected of [isWanted, undefined])
+      expect(await selectInSlices(blocks, expected, pace())).to.deep.equal(select(blocks, expected));
   });
 
   it('stops when its signal aborts', async () => {

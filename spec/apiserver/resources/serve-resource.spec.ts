@@ -40,11 +40,11 @@ describe('serveGet', () => {
 
 describe('serveDocument', () => {
   it('reads the selectors of a URL once for all of its requests, and those of another for themselves', () => {
-    const seen: DocumentQuery[] = [];
+    const observed: DocumentQuery[] = [];
     const refusal = new Error('nothing is served here');
     const request = (query: URLSearchParams) => {
-      const read = (asked: DocumentQuery) => {
-        seen.push(asked);
+      const read = (requested: DocumentQuery) => {
+        observed.push(requested);
         throw refusal;
       };
       expect(() => serveDocument({ state: { query } } as unknown as ApiContext, { read })).to.throw(refusal);
@@ -53,7 +53,7 @@ describe('serveDocument', () => {
     request(query);
     request(query);
     request(new URLSearchParams({ labelSelector: 'app=shop' }));
-    const [first, again, other] = seen;
+    const [first, again, other] = observed;
     expect(again?.labelSelector).to.equal(first?.labelSelector);
     expect(first?.labelSelector.matches({ app: 'web' })).to.equal(true);
     expect(other?.labelSelector.matches({ app: 'shop' })).to.equal(true);
@@ -78,12 +78,12 @@ describe('serveList', () => {
   ];
   for (const [what, query, status] of refusals) {
     it(`rejects ${what} before any other fault, with ${status}`, async () => {
-      expect((await ask(query, unknownKind)).status).to.equal(status);
+      expect((await send(query, unknownKind)).status).to.equal(status);
     });
   }
 
   it('refuses a watch of a resource without watches, whatever its timeout', async () => {
-    const response = await ask('watch=1&timeout=xyz');
+    const response = await send('watch=1&timeout=xyz');
     expect(response.status).to.equal(405);
     expect(jsonOf(response)).to.include({
       message: 'watch is not supported on resources of kind "things.lab.example"',
@@ -91,7 +91,7 @@ describe('serveList', () => {
   });
 
   it('looks up a name that no object can have, instead of returning everything', async () => {
-    expect((await ask('labelSelector=a%3D%ff')).status).to.equal(400);
+    expect((await send('labelSelector=a%3D%ff')).status).to.equal(400);
   });
 
   for (const [kind, selector, namespaces] of [
@@ -100,9 +100,9 @@ describe('serveList', () => {
   ] as const) {
     const what = `${namespaces} namespaces are tried by a ${kind} selector of 500 requirements`;
     it(`yields to other work while 5,000 objects of ${what}`, async () => {
-      let [sinceTurn, mostInTurn, isOver] = [0, 0, false];
+      let [sinceTurn, maxInTurn, isOver] = [0, 0, false];
       const count = <T>(value: T) => {
-        mostInTurn = Math.max(mostInTurn, ++sinceTurn);
+        maxInTurn = Math.max(maxInTurn, ++sinceTurn);
         return value;
       };
       const things = Array.from({ length: 5_000 }, (_, index) => {
@@ -129,7 +129,7 @@ describe('serveList', () => {
       const response = await requestHttp1({ port: full.address.port, path });
       isOver = true;
       expect(jsonOf(response)).to.deep.include({ items: [] });
-      expect(mostInTurn).to.be.within(1, 100);
+      expect(maxInTurn).to.be.within(1, 100);
     });
   }
 
@@ -181,7 +181,7 @@ describe('serveList', () => {
     expect(listed).to.equal(2);
   });
 
-  function ask(query: string, headers = {}) {
+  function send(query: string, headers = {}) {
     return requestHttp1({ port: server.address.port, path: `/apis/lab.example/v1/things?${query}`, headers });
   }
 });

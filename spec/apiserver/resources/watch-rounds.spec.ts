@@ -24,16 +24,16 @@ const keyOf = (thing: { namespace: string | undefined; name: string }) => `${thi
 describe('objectChanges', () => {
   it('compares objects lazily, as fast as the watcher reads', () => {
     const [first, second] = [[new Thing('a')], [new Thing('b')]];
-    let looks = 0;
+    let checks = 0;
     Object.defineProperty(second, Symbol.iterator, {
       value: () => {
-        looks++;
+        checks++;
         return Array.prototype.values.call(second);
       },
     });
     const changes = objectChanges([], [first, second], isUnchanged);
     expect(changes.next().value?.after).to.equal(first[0]);
-    expect(looks).to.equal(0);
+    expect(checks).to.equal(0);
     expect([...changes].map(({ after }) => after)).to.deep.equal(second);
   });
 

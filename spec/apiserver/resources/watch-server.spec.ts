@@ -16,13 +16,13 @@ const PATH = '/apis/lab.example/v1/things?watch=1';
 
 describe('WatchServer', () => {
   let clock: ManualClock;
-  let things: FollowedThings;
+  let things: WatchedThings;
   let server: ApiServer;
   let registry: Registry;
   beforeEach(async () => {
     registry = new Registry();
     clock = new ManualClock();
-    things = new FollowedThings();
+    things = new WatchedThings();
     const resources = [thingsResource(() => things.current(), { watch: things })];
     server = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
@@ -77,19 +77,19 @@ describe('WatchServer', () => {
   });
 
   it('ends a watch that begins while the server drains', async () => {
-    const [asked, mayRespond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [requested, mayRespond] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const resources = [thingsResource(() => things.current(), { watch: things })];
     const draining = await startTestApiServer({
       groups: [{ name: 'lab.example', versions: [{ version: 'v1', resources: () => resources }] }],
       clock: new ManualClock(), // the drain never times out
       authenticator: async () => {
-        asked.resolve();
+        requested.resolve();
         await mayRespond.promise;
         return ANONYMOUS;
       },
     });
     const opening = WatchStream.open(draining.address.port, PATH);
-    await asked.promise;
+    await requested.promise;
     const disposed = draining[Symbol.asyncDispose]();
     mayRespond.resolve();
     await using stream = await opening;
@@ -143,7 +143,7 @@ function many(count: number, size: number): readonly Thing[] {
 }
 
 /** Things of which every state is published immediately. */
-class FollowedThings implements Watchable<Thing> {
+class WatchedThings implements Watchable<Thing> {
   #things: readonly Thing[] = [];
   #version = 0;
   #published = Promise.withResolvers<void>();

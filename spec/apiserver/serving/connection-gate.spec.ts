@@ -21,7 +21,7 @@ describe('ConnectionGate', () => {
     await eventually(async () => (await server.handshakes()) === 128);
     await eventually(async () => (await server.refused('connections')) === 1_000);
     await eventually(async () => (await server.connections()) === 2_000); // rejected ones have closed
-    expect(await server.ask('127.0.0.3')).to.equal(200);
+    expect(await server.send('127.0.0.3')).to.equal(200);
     expect(await server.handshakes()).to.be.within(126, 128);
   });
 
@@ -29,7 +29,7 @@ describe('ConnectionGate', () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
     await server.stall(10, '127.0.0.2');
     await eventually(async () => (await server.handshakes()) === 4);
-    const response = server.ask('127.0.0.2');
+    const response = server.send('127.0.0.2');
     for (let round = 0; round < 2; round++) {
       await eventually(async () => (await server.handshakes()) === 4);
       await server.clock.advance(1_999);
@@ -59,7 +59,7 @@ describe('ConnectionGate', () => {
 
   it('admits a burst of one client one by one, and refuses none of it', async () => {
     await using server = await setUp({ handshakes: 4, connections: 100 });
-    const responses = await Promise.all(Array.from({ length: 60 }, () => server.ask('127.0.0.2')));
+    const responses = await Promise.all(Array.from({ length: 60 }, () => server.send('127.0.0.2')));
     expect(new Set(responses)).to.deep.equal(new Set([200]));
     expect(await server.refused('handshakes')).to.equal(undefined);
     await eventually(async () => (await server.handshakes()) === 0);
@@ -72,12 +72,12 @@ describe('ConnectionGate', () => {
     ] as const) {
       it(`reserves ${limit} for an address that ${what} within the last hour`, async () => {
         await using server = await setUp({ handshakes: 8, connections: 100, [limit]: 8 });
-        expect(await server.ask('127.0.0.9', { path, headers })).to.equal(200);
+        expect(await server.send('127.0.0.9', { path, headers })).to.equal(200);
         await server.clock.advance(HOUR_MS - 1);
         for (let stranger = 0; stranger < 8; stranger++) await server.stall(1, `127.1.0.${stranger + 1}`);
         await eventually(async () => (await server.connections()) === 8);
-        const late = server.ask('127.1.0.10').catch(() => 'refused');
-        expect(await server.ask('127.0.0.9')).to.equal(200);
+        const late = server.send('127.1.0.10').catch(() => 'refused');
+        expect(await server.send('127.0.0.9')).to.equal(200);
         await server.stall(8, '127.0.0.9');
         await eventually(
           async () =>
@@ -90,7 +90,7 @@ describe('ConnectionGate', () => {
 
   it('protects the connections that are reserved for an authenticated address', async () => {
     await using server = await setUp({ handshakes: 8, connections: 100 });
-    await server.ask('127.0.0.9', { headers: { authorization: 'Bearer alice' } });
+    await server.send('127.0.0.9', { headers: { authorization: 'Bearer alice' } });
     await server.stall(8, '127.0.0.9');
     await eventually(async () => (await server.handshakes()) === 8);
     await server.stall(1, '127.0.0.2');
@@ -101,21 +101,21 @@ describe('ConnectionGate', () => {
 
   it('does not count a finished handshake while its connection is open', async () => {
     await using server = await setUp({ handshakes: 1, connections: 100 });
-    const kept = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
-    await once(kept, 'secureConnect');
+    const retained = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(retained, 'secureConnect');
     await eventually(async () => (await server.handshakes()) === 0);
-    expect(await server.ask('127.0.0.1')).to.equal(200);
+    expect(await server.send('127.0.0.1')).to.equal(200);
     expect(await server.connections()).to.be.at.least(1);
-    kept.destroy();
+    retained.destroy();
   });
 
   it('reserves nothing for an address an hour after its last request', async () => {
     await using server = await setUp({ handshakes: 8, connections: 8 });
-    expect(await server.ask('127.0.0.9', { path: '/livez' })).to.equal(200);
+    expect(await server.send('127.0.0.9', { path: '/livez' })).to.equal(200);
     await server.clock.advance(HOUR_MS);
     for (let stranger = 0; stranger < 8; stranger++) await server.stall(1, `127.1.0.${stranger + 1}`);
     await eventually(async () => (await server.connections()) === 8);
-    expect(await server.ask('127.0.0.9').catch(() => 'refused')).to.equal('refused');
+    expect(await server.send('127.0.0.9').catch(() => 'refused')).to.equal('refused');
     expect(await server.refused('connections')).to.equal(1);
   });
 
@@ -165,7 +165,7 @@ async function setUp(connectionLimits?: ConnectionLimits) {
       await Promise.all(opened.map((socket) => once(socket, 'connect').catch(() => {})));
       return opened;
     },
-    ask: async (localAddress: string, options: { path?: string; headers?: Record<string, string> } = {}) => {
+    send: async (localAddress: string, options: { path?: string; headers?: Record<string, string> } = {}) => {
       const outgoing = request({
         host: '127.0.0.1',
         port,

@@ -61,15 +61,15 @@ describe('refuseMalformed', () => {
 });
 
 /** Maximum number of requests that begin in one time slice. */
-const MOST = 16;
+const MAX = 16;
 
 describe('RequestPacer', () => {
   it('begins a few requests at once, and the others as others have had the event loop', async () => {
     const { take, begun } = setUp();
     for (let count = 0; count < 40; count++) take(`a${count}`);
-    expect(begun).to.have.length(MOST);
+    expect(begun).to.have.length(MAX);
     await nextSlice();
-    expect(begun).to.have.length(2 * MOST);
+    expect(begun).to.have.length(2 * MAX);
     await nextSlice();
     expect(begun).to.deep.equal(Array.from({ length: 40 }, (_, index) => `a${index}`));
   });
@@ -112,8 +112,8 @@ describe('RequestPacer', () => {
   it('begins at once again when none waits', async () => {
     const { take, begun } = setUp();
     for (let slice = 1; slice <= 3; slice++) {
-      for (let count = 0; count < MOST; count++) take('a');
-      expect(begun).to.have.length(slice * MOST);
+      for (let count = 0; count < MAX; count++) take('a');
+      expect(begun).to.have.length(slice * MAX);
       await nextSlice();
     }
   });
@@ -124,7 +124,7 @@ describe('RequestPacer', () => {
     take('b0');
     take('c0');
     await nextSlice();
-    expect(begun.slice(MOST, MOST + 4)).to.deep.equal(['a16', 'b0', 'c0', 'a17']);
+    expect(begun.slice(MAX, MAX + 4)).to.deep.equal(['a16', 'b0', 'c0', 'a17']);
   });
 
   it('never begins what has been taken back meanwhile, however much that is', async () => {
@@ -133,12 +133,12 @@ describe('RequestPacer', () => {
     take('z');
     for (let count = 0; count < 5_000; count++) over.add(`a${count}`);
     await nextSlice();
-    expect(begun.slice(MOST)).to.deep.equal(['z']);
+    expect(begun.slice(MAX)).to.deep.equal(['z']);
   });
 
   it('preserves the order of one address when a request arrives while others wait', async () => {
     const { take, begun } = setUp();
-    for (let count = 0; count < MOST + 2; count++) take(`a${count}`);
+    for (let count = 0; count < MAX + 2; count++) take(`a${count}`);
     await nextSlice();
     take('a99');
     expect(begun.slice(-3)).to.deep.equal(['a16', 'a17', 'a99']);

@@ -49,16 +49,16 @@ describe('listen', () => {
   it('falls back to IPv4 where there is no IPv6', async () => {
     await using server = disposable();
     const { server: net } = server;
-    const asked: string[] = [];
+    const requested: string[] = [];
     const original = net.listen.bind(net);
     net.listen = ((options: { host: string; port: number }, onListening: () => void) => {
-      asked.push(options.host);
+      requested.push(options.host);
       if (options.host !== '::') return original(options, onListening);
       setImmediate(() => net.emit('error', Object.assign(new Error('no IPv6'), { code: 'EAFNOSUPPORT' })));
       return net;
     }) as typeof net.listen;
     const { address } = await listen(net, { bindAddress: '::', port: 0 });
-    expect(asked).to.deep.equal(['::', '0.0.0.0']);
+    expect(requested).to.deep.equal(['::', '0.0.0.0']);
     expect(address).to.equal('0.0.0.0');
   });
 

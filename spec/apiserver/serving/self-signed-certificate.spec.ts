@@ -166,10 +166,10 @@ describe('loadOrMakeCertificate', () => {
 
   it('replaces a key that others could read, and its mode', async () => {
     await using place = await setUp();
-    const known = await place.make();
-    await place.keep(known);
+    const existing = await place.make();
+    await place.keep(existing);
     await chmod(place.key, 0o644);
-    await place.remakes(known, 'is readable by other users');
+    await place.remakes(existing, 'is readable by other users');
     expect((await lstat(place.key)).mode & 0o777).to.equal(0o600);
   });
 

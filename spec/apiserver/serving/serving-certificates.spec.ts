@@ -28,17 +28,17 @@ describe('openServingCertificates', () => {
     const { port } = set;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
-    const ask = () => [
+    const request = () => [
       requestHttp1({ port, path: '/livez', agent }),
       requestHttp2({ port, path: '/livez', session }),
     ];
     try {
       expect(await nameShown(port)).to.equal('first');
-      await Promise.all(ask());
+      await Promise.all(request());
       await set.write('server', 'second');
       await eventually(async () => {
         await set.clock.advance(5_000);
-        const responses = await Promise.all(ask());
+        const responses = await Promise.all(request());
         expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
         return (await nameShown(port)) === 'second';
       });
@@ -58,19 +58,19 @@ describe('openServingCertificates', () => {
     const { port } = server.address;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
-    const ask = () =>
+    const request = () =>
       Promise.all([
         requestHttp1({ port, path: '/livez', agent }),
         requestHttp2({ port, path: '/livez', session }),
       ]);
     try {
-      await ask();
+      await request();
       const first = await nameShown(port);
       await clock.jump((365 - 31) * DAY_MS);
       expect(await nameShown(port)).to.equal(first);
       await clock.jump(2 * DAY_MS);
       await eventually(async () => (await nameShown(port)) !== first);
-      expect((await ask()).map(({ status }) => status)).to.deep.equal([200, 200]);
+      expect((await request()).map(({ status }) => status)).to.deep.equal([200, 200]);
       expect(session.closed).to.equal(false);
       expect(Object.values(agent.freeSockets)).to.have.length(1);
       await using restarted = await open(directory, { clock });

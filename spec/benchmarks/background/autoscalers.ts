@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import { AUTOSCALER_USER } from '#simulator/access/default-grants.ts';
 import { readFrontProxyCertificate } from '../credentials.ts';
-import { ask, PROBE } from '../load/ask.ts';
+import { PROBE, send } from '../load/send.ts';
 import { LIST_BY_LABEL, MEDIA_TYPES } from '../scenarios.ts';
 import { pathFor, type Target } from '../targets.ts';
 import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
@@ -30,7 +30,7 @@ export const AUTOSCALER_LOAD: BackgroundLoad = {
       () => new Client(system.serverOrigin, { connect, allowH2: true }),
     );
     for (const client of clients) stack.defer(() => client.close());
-    for (const client of clients) await ask(client, { ...PROBE, headers: ON_BEHALF });
+    for (const client of clients) await send(client, { ...PROBE, headers: ON_BEHALF });
     const owned = stack.move();
     return {
       run: (forMs) => autoscale(clients, targets, forMs),
@@ -56,7 +56,7 @@ async function autoscale(
     if (!target || !client) throw new Error('Cannot scale: there is no app, or no connection');
     const path = pathFor(LIST_BY_LABEL, target);
     const sentMs = performance.now();
-    await ask(client, { path, mediaType: MEDIA_TYPES.protobuf, gzip: true, headers: ON_BEHALF });
+    await send(client, { path, mediaType: MEDIA_TYPES.protobuf, gzip: true, headers: ON_BEHALF });
     latenciesMs.push(performance.now() - sentMs);
   });
   return { requests: latenciesMs.length, latenciesMs };

@@ -7,7 +7,7 @@ export interface BackgroundLoad {
   readonly name: string;
   readonly what: string;
   /** Performs the unmeasured setup: connects, and discovers objects. */
-  prepare(place: LoadPlace): Promise<PreparedLoad>;
+  prepare(place: LoadEnvironment): Promise<PreparedLoad>;
 }
 
 /** A load that is ready to start. */
@@ -17,7 +17,7 @@ export interface PreparedLoad extends AsyncDisposable {
 }
 
 /** Servers and objects that a load uses. */
-export interface LoadPlace {
+export interface LoadEnvironment {
   readonly system: SimulatedSystem;
   /** One per app. */
   readonly targets: readonly Target[];

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import type { SimulatedSystem } from '#spec/support/simulated-system.ts';
 import { readAdminAccess } from '../credentials.ts';
-import { ask, PROBE, receive } from '../load/ask.ts';
+import { PROBE, receive, send } from '../load/send.ts';
 import { quantile } from '../quantile.ts';
 import { pace } from './pace.ts';
 import { type Buckets, bucketsIn, quantileOfBuckets } from './scrape-buckets.ts';
@@ -31,7 +31,7 @@ export async function noticed<Outcome>(
   const probesMs: number[] = [];
   const probing = pace({ everyMs: PROBE_EVERY_MS, forMs }, async () => {
     const sentMs = performance.now();
-    await ask(client, PROBE);
+    await send(client, PROBE);
     probesMs.push(performance.now() - sentMs);
   });
   const [outcome] = await Promise.all([load(), probing]);

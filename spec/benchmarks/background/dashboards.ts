@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Client } from 'undici';
 import { readAdminAccess } from '../credentials.ts';
-import { ask, PROBE } from '../load/ask.ts';
+import { PROBE, send } from '../load/send.ts';
 import { MEDIA_TYPES } from '../scenarios.ts';
 import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
 import { pace } from './pace.ts';
@@ -24,7 +24,7 @@ export const DASHBOARD_LOAD: BackgroundLoad = {
     await using stack = new AsyncDisposableStack();
     const clients = Array.from({ length: DASHBOARDS }, () => new Client(system.serverOrigin, { connect }));
     for (const client of clients) stack.defer(() => client.close());
-    for (const client of clients) await ask(client, PROBE);
+    for (const client of clients) await send(client, PROBE);
     const owned = stack.move();
     return {
       run: (forMs) => refresh(clients, forMs),
@@ -39,7 +39,7 @@ async function refresh(clients: readonly Client[], forMs: number): Promise<LoadO
     const client = clients[index % clients.length];
     if (!client) throw new Error('Cannot refresh: there is no connection');
     const sentMs = performance.now();
-    await ask(client, ALL_PODS);
+    await send(client, ALL_PODS);
     latenciesMs.push(performance.now() - sentMs);
   });
   return { requests: latenciesMs.length, latenciesMs };

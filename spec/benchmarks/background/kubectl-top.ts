@@ -4,7 +4,7 @@ import type { BackgroundLoad, LoadOutcome } from './background-load.ts';
 import { pace } from './pace.ts';
 
 const EVERY_MS = 15_000;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** A user who watches all pods with the real kubectl. Latency includes the start of kubectl. */
 export const TOP_LOAD: BackgroundLoad = {
@@ -19,7 +19,7 @@ async function watchTop(kubectl: Kubectl, forMs: number): Promise<LoadOutcome> {
   const latenciesMs: number[] = [];
   await pace({ everyMs: EVERY_MS, forMs }, async () => {
     const startMs = performance.now();
-    const { exitStatus, stderr } = await kubectl.run(['top', 'pod', '-A'], PATIENCE_MS);
+    const { exitStatus, stderr } = await kubectl.run(['top', 'pod', '-A'], TIMEOUT_MS);
     if (exitStatus !== 0) throw new Error(`Cannot watch pods: ${stderr.trim()}`);
     latenciesMs.push(performance.now() - startMs);
   });

@@ -3,7 +3,7 @@ import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
 import type { BenchmarkOptions } from '../run-scenario.ts';
 import { AUTOSCALER_LOAD } from './autoscalers.ts';
-import type { BackgroundLoad, LoadPlace } from './background-load.ts';
+import type { BackgroundLoad, LoadEnvironment } from './background-load.ts';
 import { type Noticed, noticed } from './bystanders.ts';
 import { DASHBOARD_LOAD } from './dashboards.ts';
 import { TOP_LOAD } from './kubectl-top.ts';
@@ -34,7 +34,7 @@ export const BACKGROUND_LOADS: readonly BackgroundLoad[] = [
 
 /** Runs the selected loads one after the other, and measures each. */
 export async function measureBackgroundLoads(
-  place: LoadPlace,
+  place: LoadEnvironment,
   options: BenchmarkOptions,
 ): Promise<BackgroundLoadResult[]> {
   const { pid } = place.system.server;

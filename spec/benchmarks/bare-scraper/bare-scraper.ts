@@ -58,8 +58,8 @@ export class BareScraper implements Disposable {
       const some = addresses.slice(first, first + HANDSHAKES_AT_ONCE);
       await Promise.all(some.map((address) => this.#connect(address)));
     }
-    this.#askAll();
-    this.#timers.add(setInterval(() => this.#askAll(), intervalMs));
+    this.#requestAll();
+    this.#timers.add(setInterval(() => this.#requestAll(), intervalMs));
   }
 
   [Symbol.dispose](): void {
@@ -89,13 +89,13 @@ export class BareScraper implements Disposable {
     );
   }
 
-  #askAll(): void {
+  #requestAll(): void {
     const spreadMs = Math.min(SPREAD_MS, this.#options.intervalMs / 2);
     this.#clients.forEach((client, index) => {
       const timer = setTimeout(
         () => {
           this.#timers.delete(timer);
-          this.#ask(client);
+          this.#request(client);
         },
         (index / this.#clients.length) * spreadMs,
       );
@@ -103,7 +103,7 @@ export class BareScraper implements Disposable {
     });
   }
 
-  #ask(client: Client): void {
+  #request(client: Client): void {
     const { path, token } = this.#options;
     const scrapes = this.#scrapes;
     client.dispatch(

@@ -26,7 +26,7 @@ export async function spawnBareScraper(
 ): Promise<SpawnedProgram> {
   const kubeconfig = await readFile(join(system.folder, 'metrics-server.kubeconfig'), 'utf8');
   const { users } = parse(kubeconfig) as { users: readonly { user: { token: string } }[] };
-  const told: BareScraperOrder = {
+  const reported: BareScraperOrder = {
     ...order,
     port: kubeletPortOf(system),
     token: users[0]?.user.token ?? '',
@@ -34,7 +34,7 @@ export async function spawnBareScraper(
   };
   const program = new SpawnedProgram(
     process.execPath,
-    [`${import.meta.dirname}/main.ts`, JSON.stringify(told)],
+    [`${import.meta.dirname}/main.ts`, JSON.stringify(reported)],
     { name: 'the bare scraper', env: { ...process.env, ...imageEnvironment() } },
   );
   try {

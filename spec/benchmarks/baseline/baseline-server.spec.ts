@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Client } from 'undici';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
-import { type LoadRequest, type ResponseHeaders, receive } from '../load/ask.ts';
+import { type LoadRequest, type ResponseHeaders, receive } from '../load/send.ts';
 import { startBaselineServer } from './baseline-server.ts';
 import { responseKey } from './record-responses.ts';
 
@@ -14,11 +14,11 @@ describe('startBaselineServer', () => {
   const body = Buffer.from([1, 2, 3]);
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
   const request = { path: '/a?b=c', mediaType: 'application/json', gzip: true };
-  const asked = { url: '/a?b=c', headers: { accept: 'application/json', 'accept-encoding': 'gzip' } };
+  const requested = { url: '/a?b=c', headers: { accept: 'application/json', 'accept-encoding': 'gzip' } };
 
-  async function ask(changes: Partial<LoadRequest>, allowH2: boolean): Promise<[ResponseHeaders, Buffer]> {
+  async function send(changes: Partial<LoadRequest>, allowH2: boolean): Promise<[ResponseHeaders, Buffer]> {
     await using stack = new AsyncDisposableStack();
-    const responses = new Map([[responseKey(asked), { headers, body }]]);
+    const responses = new Map([[responseKey(requested), { headers, body }]]);
     const baseline = stack.use(await startBaselineServer(responses, { cert, key }));
     const client = new Client(baseline.origin, { connect: { rejectUnauthorized: false }, allowH2 });
     stack.defer(() => client.close());
@@ -29,7 +29,7 @@ describe('startBaselineServer', () => {
 
   for (const allowH2 of [false, true]) {
     it(`responds over HTTP/${allowH2 ? '2' : '1.1'} with the bytes and headers that it was given`, async () => {
-      const [responseHeaders, received] = await ask({}, allowH2);
+      const [responseHeaders, received] = await send({}, allowH2);
       expect(received).to.deep.equal(body);
       expect(responseHeaders).to.include({ ...headers, 'content-length': '3' });
     });
@@ -37,7 +37,7 @@ describe('startBaselineServer', () => {
 
   it('responds to nothing else', async () => {
     for (const change of [{ path: '/a' }, { gzip: false }, { mediaType: 'application/yaml' }]) {
-      const failure = await ask(change, false).catch((error: Error) => error.message);
+      const failure = await send(change, false).catch((error: Error) => error.message);
       expect(failure).to.match(/the response was 404/);
     }
   });

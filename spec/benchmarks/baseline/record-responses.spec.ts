@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
-import type { LoadRequest } from '../load/ask.ts';
+import type { LoadRequest } from '../load/send.ts';
 import { type RecordedResponses, recordResponses, responseKey } from './record-responses.ts';
 
 describe('recordResponses', () => {
@@ -31,12 +31,12 @@ describe('recordResponses', () => {
 
   it('records the bytes on the wire, and the headers that describe them', async () => {
     const responses = await record([request, { ...request, gzip: true }]);
-    const asked = (encoding: string) =>
+    const requested = (encoding: string) =>
       responseKey({ url: '/a', headers: { accept: 'application/json', 'accept-encoding': encoding } });
     expect([...responses]).to.deep.equal([
-      [asked('identity'), { headers: { 'content-type': 'application/json' }, body: Buffer.from('long') }],
+      [requested('identity'), { headers: { 'content-type': 'application/json' }, body: Buffer.from('long') }],
       [
-        asked('gzip'),
+        requested('gzip'),
         {
           headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
           body: gzipSync('long'),

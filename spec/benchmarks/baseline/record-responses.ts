@@ -1,6 +1,6 @@
 import { Client } from 'undici';
 import type { ClientCertificate } from '../credentials.ts';
-import { encodingHeaders, type LoadRequest, receive } from '../load/ask.ts';
+import { encodingHeaders, type LoadRequest, receive } from '../load/send.ts';
 
 /** A server's response as transferred. */
 export interface RecordedResponse {
@@ -19,7 +19,7 @@ export interface Recording {
   readonly requests: readonly LoadRequest[];
 }
 
-const KEPT_HEADERS = ['content-type', 'content-encoding', 'vary', 'cache-control', 'audit-id'];
+const RECORDED_HEADERS = ['content-type', 'content-encoding', 'vary', 'cache-control', 'audit-id'];
 
 /**
  * Sends each request once and records the response.
@@ -34,22 +34,25 @@ export async function recordResponses({ origin, tls, requests }: Recording): Pro
   for (const request of requests) {
     const chunks: Buffer[] = [];
     const responseHeaders = await receive(client, request, (chunk) => chunks.push(chunk));
-    const headers = KEPT_HEADERS.flatMap((name) => {
+    const headers = RECORDED_HEADERS.flatMap((name) => {
       const value = responseHeaders[name];
       return value === undefined ? [] : [[name, String(value)] as const];
     });
-    const asked = { url: request.path, headers: encodingHeaders(request) };
-    responses.set(responseKey(asked), { headers: Object.fromEntries(headers), body: Buffer.concat(chunks) });
+    const requested = { url: request.path, headers: encodingHeaders(request) };
+    responses.set(responseKey(requested), {
+      headers: Object.fromEntries(headers),
+      body: Buffer.concat(chunks),
+    });
   }
   return responses;
 }
 
 /** Key that distinguishes the responses to requests, from a request in Node's form. */
-export function responseKey({ url, headers }: AskedFor): string {
+export function responseKey({ url, headers }: RequestedResponse): string {
   return `${headers.accept} ${headers['accept-encoding']} ${url}`;
 }
 
-interface AskedFor {
+interface RequestedResponse {
   readonly url?: string | undefined;
   readonly headers: {
     readonly accept?: string | undefined;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Client } from 'undici';
 import { CertificateAuthority } from '#simulator/access/certificate-authority.ts';
-import { ask, PROBE } from '../load/ask.ts';
+import { PROBE, send } from '../load/send.ts';
 import { startBaselineServer } from './baseline-server.ts';
 import { responseKey } from './record-responses.ts';
 import { startBaseline } from './start-baseline.ts';
@@ -12,9 +12,9 @@ describe('startBaseline', () => {
     usages: ['serverAuth', 'clientAuth'],
     names: ['127.0.0.1'],
   });
-  const asked = { url: PROBE.path, headers: { accept: '*/*', 'accept-encoding': 'identity' } };
+  const requested = { url: PROBE.path, headers: { accept: '*/*', 'accept-encoding': 'identity' } };
   const responses = new Map([
-    [responseKey(asked), { headers: { 'content-type': 'text/plain' }, body: Buffer.from('ok') }],
+    [responseKey(requested), { headers: { 'content-type': 'text/plain' }, body: Buffer.from('ok') }],
   ]);
 
   it('has another process serve what a server responds', async () => {
@@ -25,6 +25,6 @@ describe('startBaseline', () => {
     expect(baseline.pid).not.to.equal(process.pid);
     const client = new Client(baseline.origin, { connect: { rejectUnauthorized: false } });
     stack.defer(() => client.close());
-    expect(await ask(client, PROBE)).to.equal(2);
+    expect(await send(client, PROBE)).to.equal(2);
   });
 });

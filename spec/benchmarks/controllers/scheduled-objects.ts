@@ -17,7 +17,7 @@ export interface ChangeOptions {
   readonly signal?: AbortSignal;
 }
 
-interface Seen {
+interface Observed {
   readonly name: string;
   readonly generation: number;
   readonly observedGeneration: number;
@@ -29,26 +29,26 @@ const RECONCILED_WITHIN_MS = 300_000;
 /** Objects with a few jobs each, scheduled at varying times of day, and observed by a watch. */
 export class ScheduledObjects implements AsyncDisposable {
   readonly #client: ResourceClient;
-  readonly #seen: Informer<Seen>;
+  readonly #observed: Informer<Observed>;
   readonly #count: number;
   readonly #awaited = new Map<string, { readonly generation: number; readonly done: () => void }>();
-  #onSeen: () => void = () => {};
+  #onObserved: () => void = () => {};
 
   constructor(api: ApiClient, count: number) {
     this.#client = new ResourceClient({ api, resource: CRON_HPAS });
     this.#count = count;
-    this.#seen = new Informer<Seen>({
+    this.#observed = new Informer<Observed>({
       client: api,
       clock: systemClock,
       logger: new RecordingLogger(),
       collection: { path: collectionPath(CRON_HPAS) },
-      transform: readSeen,
+      transform: readObserved,
     });
-    this.#seen.onChange(({ current }) => {
+    this.#observed.onChange(({ current }) => {
       if (!current) return;
       const awaited = this.#awaited.get(current.name);
       if (awaited && current.observedGeneration >= awaited.generation) awaited.done();
-      this.#onSeen();
+      this.#onObserved();
     });
   }
 
@@ -59,31 +59,31 @@ export class ScheduledObjects implements AsyncDisposable {
       for (const name of names) await this.#client.create(objectNamed(name));
     };
     await Promise.all(Array.from({ length: CREATED_AT_ONCE }, work));
-    this.#seen.start();
+    this.#observed.start();
   }
 
   /** Waits until each object has a status for its current spec. */
   async reconciled(signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const isDone = () =>
-      this.#seen.size === this.#count &&
-      [...this.#seen.values()].every(
+      this.#observed.size === this.#count &&
+      [...this.#observed.values()].every(
         ({ generation, observedGeneration }) => observedGeneration === generation,
       );
-    let sinceLook = 0;
-    this.#onSeen = () => {
-      if (++sinceLook % 100 === 0 && isDone()) resolve();
+    let sinceCheck = 0;
+    this.#onObserved = () => {
+      if (++sinceCheck % 100 === 0 && isDone()) resolve();
     };
-    const looking = setInterval(() => isDone() && resolve(), 200);
+    const checking = setInterval(() => isDone() && resolve(), 200);
     const late = setTimeout(
       () => reject(new Error('Cannot measure controllers: objects were not reconciled in time')),
       RECONCILED_WITHIN_MS,
     );
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
     await promise.finally(() => {
-      clearInterval(looking);
+      clearInterval(checking);
       clearTimeout(late);
-      this.#onSeen = () => {};
+      this.#onObserved = () => {};
     });
   }
 
@@ -102,19 +102,19 @@ export class ScheduledObjects implements AsyncDisposable {
 
   async #changeOne(index: number, onReconciled: (latencyMs: number) => void): Promise<void> {
     const name = nameOf((index * 7919) % this.#count);
-    const before = this.#seen.find(`default/${name}`)?.generation ?? 0;
+    const before = this.#observed.find(`default/${name}`)?.generation ?? 0;
     const { promise, resolve } = Promise.withResolvers<number>();
     this.#awaited.set(name, { generation: before + 1, done: () => resolve(performance.now()) });
     const body = [{ op: 'replace' as const, path: '/spec/jobs/0/targetSize', value: 10 + index }];
     await this.#client.patch({ namespace: 'default', name }, { type: 'json', body });
     const takenAtMs = performance.now();
-    const seenAtMs = await promise;
+    const observedAtMs = await promise;
     this.#awaited.delete(name);
-    onReconciled(Math.max(0, seenAtMs - takenAtMs));
+    onReconciled(Math.max(0, observedAtMs - takenAtMs));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#seen[Symbol.asyncDispose]();
+    await this.#observed[Symbol.asyncDispose]();
   }
 }
 
@@ -140,7 +140,7 @@ function objectNamed(name: string) {
   };
 }
 
-function readSeen(object: unknown): Seen | undefined {
+function readObserved(object: unknown): Observed | undefined {
   const metadata = propertyOf(object, 'metadata');
   const name = propertyOf(metadata, 'name');
   const generation = propertyOf(metadata, 'generation');

@@ -18,20 +18,20 @@ export type ClusterMessage =
   | { readonly kind: 'counts'; readonly counts: ClusterCounts }
   | { readonly kind: 'scaled'; readonly index: number; readonly reaction: Reaction };
 
-const tell = (message: ClusterMessage) => void process.send?.(message);
+const report = (message: ClusterMessage) => void process.send?.(message);
 
 try {
   const options = JSON.parse(process.argv[2] ?? '') as ScaledClusterOptions;
   const cluster = await ScaledCluster.start(options);
   process.once('disconnect', () => void cluster[Symbol.asyncDispose]().finally(() => process.exit()));
   process.on('message', (order: ClusterOrder) => {
-    if (order.kind === 'counts') return tell({ kind: 'counts', counts: cluster.takeCounts() });
+    if (order.kind === 'counts') return report({ kind: 'counts', counts: cluster.takeCounts() });
     const { index, percent } = order;
-    void cluster.raise(index, percent).then((reaction) => tell({ kind: 'scaled', index, reaction }));
+    void cluster.raise(index, percent).then((reaction) => report({ kind: 'scaled', index, reaction }));
   });
-  tell({ kind: 'ready', kubeconfig: cluster.kubeconfig });
+  report({ kind: 'ready', kubeconfig: cluster.kubeconfig });
 } catch (error) {
-  tell({ kind: 'failed', problem: String(error) });
+  report({ kind: 'failed', problem: String(error) });
   process.exitCode = 1;
   process.disconnect?.();
 }

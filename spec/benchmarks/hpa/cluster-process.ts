@@ -40,7 +40,7 @@ export class ClusterProcess implements AsyncDisposable {
   }
 
   async counts(): Promise<ClusterCounts> {
-    this.#tell({ kind: 'counts' });
+    this.#report({ kind: 'counts' });
     for (;;) {
       const message = await this.#next();
       if (message.kind === 'counts') return message.counts;
@@ -51,7 +51,7 @@ export class ClusterProcess implements AsyncDisposable {
   async raise(index: number, percent: number): Promise<Reaction> {
     const { promise, resolve } = Promise.withResolvers<Reaction>();
     this.#scaled.set(index, resolve);
-    this.#tell({ kind: 'raise', index, percent });
+    this.#report({ kind: 'raise', index, percent });
     return await promise;
   }
 
@@ -67,7 +67,7 @@ export class ClusterProcess implements AsyncDisposable {
     return first;
   }
 
-  #tell(order: ClusterOrder): void {
+  #report(order: ClusterOrder): void {
     this.#child.send(order);
   }
 }

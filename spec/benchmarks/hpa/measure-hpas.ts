@@ -160,7 +160,7 @@ function difference(before: ClusterCounts, { atMs, ...after }: ClusterCounts): C
     configMapWrites: after.configMapWrites - before.configMapWrites,
     scaleWrites: after.scaleWrites - before.scaleWrites,
     cpuMs: after.cpuMs - before.cpuMs,
-    longestDelayMs: after.longestDelayMs,
+    maxDelayMs: after.maxDelayMs,
   };
 }
 

@@ -28,6 +28,6 @@ export function reportHpas({
     `- resident: ${mebibytes(result.residentBytes)}, at most ${mebibytes(result.peakResidentBytes)}`,
     `- lists of usage a namespace and period: ${(counts.usageLists / namespaces / periods).toFixed(2)}`,
     `- written in a second: ${perSecond(counts.statusWrites)} statuses, ${perSecond(counts.configMapWrites)} ConfigMaps; while scaling ${result.scalingCounts.configMapWrites} ConfigMaps for ${result.scalingCounts.scaleWrites} scales`,
-    `- metric to scale: ${shares(reactionsMs)}; from the list that shows it: ${shares(actingMs)}; the simulated cluster was late by up to ${seconds(result.scalingCounts.longestDelayMs)}`,
+    `- metric to scale: ${shares(reactionsMs)}; from the list that shows it: ${shares(actingMs)}; the simulated cluster was late by up to ${seconds(result.scalingCounts.maxDelayMs)}`,
   ].join('\n');
 }

@@ -27,7 +27,7 @@ export interface ClusterCounts {
   /** CPU time of the cluster's process. */
   readonly cpuMs: number;
   /** Longest delay of the event loop since the last count: a request may have waited this long. */
-  readonly longestDelayMs: number;
+  readonly maxDelayMs: number;
 }
 
 /** Delays after the load of an HPA is raised. */
@@ -72,7 +72,7 @@ export class ScaledCluster implements AsyncDisposable {
     const cluster = stack.use(await startCluster({ nodes: 20, podsPerNode: 0, namespaces }));
     const scaled = new ScaledCluster(options, cluster, stack.move());
     try {
-      scaled.#followPods();
+      scaled.#watchPods();
       await scaled.#serveUsage();
       await scaled.#create();
       scaled.#count();
@@ -90,9 +90,9 @@ export class ScaledCluster implements AsyncDisposable {
   /** @returns counts up to now */
   takeCounts(): ClusterCounts {
     const { user, system } = process.cpuUsage();
-    const longestDelayMs = this.#delay.max / 1e6;
+    const maxDelayMs = this.#delay.max / 1e6;
     this.#delay.reset();
-    return { ...this.#counts, atMs: performance.now(), cpuMs: (user + system) / 1000, longestDelayMs };
+    return { ...this.#counts, atMs: performance.now(), cpuMs: (user + system) / 1000, maxDelayMs };
   }
 
   /** Raises the usage of an HPA's pods. @returns the delay until its scale was written */
@@ -137,7 +137,7 @@ export class ScaledCluster implements AsyncDisposable {
     });
   }
 
-  #followPods(): void {
+  #watchPods(): void {
     this.#cluster.store.subscribe(({ type, resource, object }) => {
       if (resource !== 'pods') return;
       const { namespace = '', name } = object.metadata;

@@ -44,26 +44,26 @@ describe('generateLoad', () => {
   }
 
   it('counts requests, and bytes of responses on the wire', async () => {
-    let asked = 0;
+    let requested = 0;
     const result = await load({ gzip: true }, (request, response) => {
-      if (request.url === '/a' && request.headers['accept-encoding'] === 'gzip') asked += 1;
+      if (request.url === '/a' && request.headers['accept-encoding'] === 'gzip') requested += 1;
       response.writeHead(200, { 'content-type': 'application/json' }).end(gzipSync(body));
     });
-    expect(result.requests).to.equal(asked);
+    expect(result.requests).to.equal(requested);
     expect(result.bodyBytes).to.equal(gzipSync(body).length);
     expect(result.medianMs).to.be.at.most(result.p99Ms);
     expect(result.p99Ms).to.be.at.most(result.maxMs);
   });
 
   it('sends requests without a pause, does not count the warm-up, and reports the cost of the server', async () => {
-    let asked = 0;
+    let requested = 0;
     const changes = { warmUpMs: 30, everyMs: 20, clients: 1, serverPid: process.pid };
     const result = await load(changes, (_request, response) => {
-      asked += 1;
+      requested += 1;
       response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     });
     expect(result.requests).to.be.at.most(2); // one request every 20 ms for 30 ms
-    expect(asked).to.be.greaterThan(result.requests + 1); // one request probes the connection
+    expect(requested).to.be.greaterThan(result.requests + 1); // one request probes the connection
     expect(result.serverCpuMs).to.be.at.least(0);
     expect(
       await load({}, (_request, response) =>
@@ -73,14 +73,14 @@ describe('generateLoad', () => {
   });
 
   it('sends requests at the given rate, however slow the responses', async () => {
-    let asked = 0;
+    let requested = 0;
     const result = await load({ durationMs: 50, everyMs: 10, clients: 1 }, (request, response) => {
       const respond = () => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-      if (request.url === '/a' && asked++ === 0) setTimeout(respond, 60);
+      if (request.url === '/a' && requested++ === 0) setTimeout(respond, 60);
       else respond();
     });
     expect(result.requests).to.equal(5);
-    expect(asked).to.equal(5);
+    expect(requested).to.equal(5);
   });
 
   it('uses the given protocol', async () => {

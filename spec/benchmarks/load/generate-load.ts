@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { readProcessUsage } from '../process-usage.ts';
 import { quantile } from '../quantile.ts';
-import { ask, PROBE } from './ask.ts';
+import { PROBE, send } from './send.ts';
 
 /** Protocol of the connections, which both sides keep alive. */
 export type Protocol = 'HTTP/1.1' | 'HTTP/2';
@@ -58,7 +58,7 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   const options = { connect, allowH2: job.protocol === 'HTTP/2' };
   const clients = Array.from({ length: job.clients }, () => new Client(job.origin, options));
   try {
-    await Promise.all(clients.map((client) => ask(client, PROBE)));
+    await Promise.all(clients.map((client) => send(client, PROBE)));
     const { warmUpMs, everyMs: _, ...unmeasured } = job;
     if (warmUpMs) await measure(clients, { ...unmeasured, durationMs: warmUpMs });
     return await measure(clients, job);
@@ -73,22 +73,22 @@ async function measure(clients: readonly Client[], job: LoadJob): Promise<LoadRe
   const { paths = [job.path], everyMs = 0, serverPid } = job;
   const serverCpuMs = () => (serverPid === undefined ? 0 : readProcessUsage(serverPid).cpuMs);
   const spentBeforeMs = serverCpuMs();
-  let asked = 0;
+  let requested = 0;
   const startMs = performance.now();
-  const askOn = async (client: Client, index: number): Promise<void> => {
+  const requestOn = async (client: Client, index: number): Promise<void> => {
     // Rescheduling from a late response would synchronize all clients that waited at the same time.
     const nextMs = (dueMs: number) => (everyMs > 0 ? dueMs + everyMs : performance.now() - startMs);
     // Relative to the start: adding the start time would round, and could make one request too many due before the end.
     for (let dueMs = (index * everyMs) / clients.length; dueMs < job.durationMs; dueMs = nextMs(dueMs)) {
       const waitMs = startMs + dueMs - performance.now();
       if (waitMs > 0) await sleep(waitMs);
-      const path = paths[asked++ % paths.length] ?? job.path;
+      const path = paths[requested++ % paths.length] ?? job.path;
       const sentMs = performance.now();
-      bodyBytes = await ask(client, { ...job, path });
+      bodyBytes = await send(client, { ...job, path });
       latenciesMs.push(performance.now() - sentMs);
     }
   };
-  await Promise.all(clients.map(askOn));
+  await Promise.all(clients.map(requestOn));
   const elapsedMs = performance.now() - startMs;
   const spentMs = serverCpuMs() - spentBeforeMs;
   latenciesMs.sort((a, b) => a - b);

@@ -11,7 +11,7 @@ export interface SourceCounts {
 }
 
 /** Like servers in Go, which let clients keep connections open; Node's default timeout is 5 s. */
-const KEEPING = { keepAliveTimeout: 120_000 };
+const PERSISTENT = { keepAliveTimeout: 120_000 };
 
 /** A server with Prometheus' query API, and pods at loopback addresses of their own. Counts all requests. */
 export class CountedSources implements AsyncDisposable {
@@ -35,7 +35,7 @@ export class CountedSources implements AsyncDisposable {
   static async start(podCount: number): Promise<CountedSources> {
     const counts = new MutableCounts();
     const prometheus = http.createServer(
-      KEEPING,
+      PERSISTENT,
       (request, response) => void respond(request, response, counts),
     );
     prometheus.listen(0, '127.0.0.1');
@@ -47,7 +47,10 @@ export class CountedSources implements AsyncDisposable {
       response.end('{"queue":{"busy":3,"workers":8},"uptime":12345.5}');
     };
     const addresses = Array.from({ length: podCount }, (_, index) => podAddress(index));
-    const pods = await PodServers.start(Object.fromEntries(addresses.map((one) => [one, listener])), KEEPING);
+    const pods = await PodServers.start(
+      Object.fromEntries(addresses.map((one) => [one, listener])),
+      PERSISTENT,
+    );
     return new CountedSources(prometheus, pods, counts);
   }
 

@@ -10,11 +10,11 @@ describe('measureMetricsAdapter', () => {
       { ...scenario, ...times },
       { program: [process.execPath, 'lib/main.ts'], onProgress: () => {} },
     );
-    expect(result.asked.distinctQueries).to.equal(12 + 3);
-    expect(result.asked.queries)
+    expect(result.requested.distinctQueries).to.equal(12 + 3);
+    expect(result.requested.queries)
       .to.be.greaterThan(0)
       .and.at.most(15 * 4);
-    expect(result.asked.pods)
+    expect(result.requested.pods)
       .to.be.greaterThan(0)
       .and.at.most(24 * 4);
     expect(result.requests.map(({ what }) => what)).to.have.length(7);

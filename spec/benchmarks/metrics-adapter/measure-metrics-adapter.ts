@@ -12,8 +12,8 @@ import { RecordingLogger } from '#spec/support/recording-logger.ts';
 import { readServingCertificate } from '../baseline/read-serving-certificate.ts';
 import { type Baseline, startBaseline } from '../baseline/start-baseline.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
-import { PROBE } from '../load/ask.ts';
 import type { LoadResult } from '../load/generate-load.ts';
+import { PROBE } from '../load/send.ts';
 import { spawnLoad } from '../load/spawn-load.ts';
 import { readProcessUsage } from '../process-usage.ts';
 import { CountedSources, type SourceCounts } from './counted-sources.ts';
@@ -39,7 +39,7 @@ export interface MetricsAdapterResult {
   readonly residentBytes: number;
   readonly peakResidentBytes: number;
   /** Requests to sources during `collectMs`. */
-  readonly asked: SourceCounts;
+  readonly requested: SourceCounts;
   readonly requests: readonly RequestsMeasured[];
 }
 
@@ -115,7 +115,7 @@ export async function measureMetricsAdapter(
   const { pid } = system.autoscaler;
   onProgress('collecting');
   let millicores = 0;
-  const asked = await sources.countWhile(async () => {
+  const requested = await sources.countWhile(async () => {
     millicores = await millicoresWhile(pid, () => sleep(scenario.collectMs, undefined, { signal }));
   });
   const { residentBytes, peakResidentBytes } = readProcessUsage(pid);
@@ -154,7 +154,7 @@ export async function measureMetricsAdapter(
   await measure('External, as often as HPAs are judged, while all sources hang', external, { everyMs });
   await measure('External, without a pause, while all sources hang', external);
   return {
-    ...{ scenario, startToServedMs, millicores, residentBytes, asked, requests },
+    ...{ scenario, startToServedMs, millicores, residentBytes, requested, requests },
     peakResidentBytes: Math.max(peakResidentBytes, readProcessUsage(pid).peakResidentBytes),
   };
 }
@@ -181,7 +181,7 @@ async function allServed(
   const client = new Client(origin, { connect: { ...tls, rejectUnauthorized: false } });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => client.close());
-  const wanted = 3 * scenario.hpas;
+  const expected = 3 * scenario.hpas;
   let served = 0;
   for (const untilMs = performance.now() + SERVED_WITHIN_MS; performance.now() < untilMs; ) {
     await sleep(1000, undefined, { signal });
@@ -190,10 +190,10 @@ async function allServed(
     if (statusCode !== 200) continue;
     const { collected } = JSON.parse(text) as { collected: readonly { readonly isServed: boolean }[] };
     served = collected.filter(({ isServed }) => isServed).length;
-    if (served === wanted) return;
+    if (served === expected) return;
   }
   throw new Error(
-    `Cannot measure the metrics adapter: ${served} of ${wanted} metrics were available in time`,
+    `Cannot measure the metrics adapter: ${served} of ${expected} metrics were available in time`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { MetricsAdapterResult } from './measure-metrics-adapter.ts';
 
 /** Formats a result as Markdown. */
 export function reportMetricsAdapter(result: MetricsAdapterResult): string {
-  const { scenario, asked } = result;
+  const { scenario, requested } = result;
   const intervals = scenario.collectMs / (scenario.intervalSeconds * 1000);
   const each = (count: number) => (count / intervals).toFixed(0);
   const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
@@ -14,7 +14,7 @@ export function reportMetricsAdapter(result: MetricsAdapterResult): string {
     `- start to all metrics: ${(result.startToServedMs / 1000).toFixed(1)} s`,
     `- CPU while nobody asks: ${result.millicores.toFixed(1)} millicores`,
     `- resident: ${mebibytes(result.residentBytes)}, at most ${mebibytes(result.peakResidentBytes)}`,
-    `- an interval: ${each(asked.queries)} requests of Prometheus for ${queries} External metrics (${asked.distinctQueries} queries differ), ${each(asked.pods)} of pods`,
+    `- an interval: ${each(requested.queries)} requests of Prometheus for ${queries} External metrics (${requested.distinctQueries} queries differ), ${each(requested.pods)} of pods`,
     '',
     ...table([
       ['requests of 4 clients', 'requests/s', 'half ms', '99 % ms', 'all ms', 'millicores'],

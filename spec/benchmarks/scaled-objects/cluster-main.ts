@@ -6,11 +6,11 @@ export type QueueClusterOrder =
   | { readonly kind: 'counts' | 'watch' | 'requests' | 'hang' | 'paths' }
   | { readonly kind: 'fill'; readonly index: number };
 
-const tell = (message: object) => void process.send?.(message);
+const report = (message: object) => void process.send?.(message);
 
 try {
   const cluster = await QueueCluster.start(JSON.parse(process.argv[2] ?? '') as QueueClusterOptions);
-  const follow = async (order: QueueClusterOrder): Promise<unknown> => {
+  const watch = async (order: QueueClusterOrder): Promise<unknown> => {
     if (order.kind === 'fill') return await cluster.fill(order.index);
     if (order.kind === 'watch') return cluster.watch();
     if (order.kind === 'hang') return cluster.hang();
@@ -18,11 +18,11 @@ try {
   };
   process.once('disconnect', () => void cluster[Symbol.asyncDispose]().finally(() => process.exit()));
   process.on('message', ({ id, order }: { readonly id: number; readonly order: QueueClusterOrder }) => {
-    void follow(order).then((result) => tell({ id, result }));
+    void watch(order).then((result) => report({ id, result }));
   });
-  tell({ id: 0, result: cluster.kubeconfig });
+  report({ id: 0, result: cluster.kubeconfig });
 } catch (error) {
-  tell({ id: 0, problem: String(error) });
+  report({ id: 0, problem: String(error) });
   process.exitCode = 1;
   process.disconnect?.();
 }

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { PushingScaler } from './pushing-scaler.ts';
 
 /** Like servers in Go, which let clients keep connections open; Node's default timeout is 5 s. */
-const KEEPING = { keepAliveTimeout: 120_000 };
+const PERSISTENT = { keepAliveTimeout: 120_000 };
 
 /** Requests to queues during an interval. */
 export interface QueueRequests {
@@ -33,7 +33,7 @@ export class FilledQueues implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   readonly #intervalMsOf: IntervalMsOf;
   readonly #lengths = new Map<string, number>();
-  readonly #askedAtMs = new Map<string, number>();
+  readonly #requestedAtMs = new Map<string, number>();
   readonly #scaler: PushingScaler;
   #watched: Watched | undefined;
   #isOtherHanging = false;
@@ -62,7 +62,7 @@ export class FilledQueues implements AsyncDisposable {
   static async start(intervalMsOf: IntervalMsOf): Promise<FilledQueues> {
     await using stack = new AsyncDisposableStack();
     const listen = async () => {
-      const server = http.createServer(KEEPING).listen(0, '127.0.0.1');
+      const server = http.createServer(PERSISTENT).listen(0, '127.0.0.1');
       await once(server, 'listening');
       stack.defer(() => {
         server.closeAllConnections();
@@ -116,8 +116,8 @@ export class FilledQueues implements AsyncDisposable {
   }
 
   #note(query: string, atMs: number): void {
-    const before = this.#askedAtMs.get(query);
-    this.#askedAtMs.set(query, atMs);
+    const before = this.#requestedAtMs.get(query);
+    this.#requestedAtMs.set(query, atMs);
     const watched = this.#watched;
     if (!watched) return;
     watched.requests++;

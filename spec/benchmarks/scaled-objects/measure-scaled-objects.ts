@@ -7,8 +7,8 @@ import { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { readServingCertificate } from '../baseline/read-serving-certificate.ts';
 import { startBaseline } from '../baseline/start-baseline.ts';
 import { type ClientCertificate, readAdminAccess } from '../credentials.ts';
-import { PROBE } from '../load/ask.ts';
 import type { LoadJob, LoadResult } from '../load/generate-load.ts';
+import { PROBE } from '../load/send.ts';
 import { spawnLoad } from '../load/spawn-load.ts';
 import { readProcessUsage } from '../process-usage.ts';
 import type { QueueRequests } from './filled-queues.ts';
@@ -241,7 +241,7 @@ function difference(before: QueueClusterCounts, after: QueueClusterCounts): Queu
     statusWrites: after.statusWrites - before.statusWrites,
     hpaWrites: after.hpaWrites - before.hpaWrites,
     cpuMs: after.cpuMs - before.cpuMs,
-    longestHoldUpMs: after.longestHoldUpMs,
+    maxStallMs: after.maxStallMs,
   };
 }
 

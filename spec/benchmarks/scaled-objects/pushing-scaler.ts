@@ -31,12 +31,12 @@ export class PushingScaler implements AsyncDisposable {
   private constructor(
     server: Server,
     port: number,
-    known: { readonly lengths: Map<string, number>; readonly streams: Map<string, Stream> },
+    existing: { readonly lengths: Map<string, number>; readonly streams: Map<string, Stream> },
   ) {
     this.#server = server;
     this.port = port;
-    this.#lengths = known.lengths;
-    this.#streams = known.streams;
+    this.#lengths = existing.lengths;
+    this.#streams = existing.streams;
   }
 
   static async start(): Promise<PushingScaler> {

@@ -25,7 +25,7 @@ export interface QueueClusterCounts {
   /** CPU time of the cluster's process. */
   readonly cpuMs: number;
   /** Longest delay of the event loop of the cluster and its queues since the last count. */
-  readonly longestHoldUpMs: number;
+  readonly maxStallMs: number;
 }
 
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
@@ -45,7 +45,7 @@ export class QueueCluster implements AsyncDisposable {
   readonly #awaited = new Map<string, (atMs: number) => void>();
   readonly #ready = new Set<string>();
   readonly #counts = { statusWrites: 0, hpaWrites: 0 };
-  readonly #holdUps = monitorEventLoopDelay();
+  readonly #stalls = monitorEventLoopDelay();
   #watched: () => QueueRequests = () => ({ requests: 0, distinctQueries: 0, deviationsMs: [] });
 
   private constructor(
@@ -83,8 +83,8 @@ export class QueueCluster implements AsyncDisposable {
 
   get counts(): QueueClusterCounts {
     const { user, system } = process.cpuUsage();
-    const longestHoldUpMs = this.#holdUps.max / 1e6;
-    return { ready: this.#ready.size, ...this.#counts, cpuMs: (user + system) / 1000, longestHoldUpMs };
+    const maxStallMs = this.#stalls.max / 1e6;
+    return { ready: this.#ready.size, ...this.#counts, cpuMs: (user + system) / 1000, maxStallMs };
   }
 
   /** Paths that HPAs request. */
@@ -93,8 +93,8 @@ export class QueueCluster implements AsyncDisposable {
   }
 
   watch(): void {
-    this.#holdUps.enable();
-    this.#holdUps.reset();
+    this.#stalls.enable();
+    this.#stalls.reset();
     this.#watched = this.#queues.watch();
   }
 

@@ -23,7 +23,7 @@ export function reportScaledObjects(result: ScaledObjectsResult): string {
     `- resident: ${mebibytes(result.residentBytes)}, at most ${mebibytes(result.peakResidentBytes)}`,
     `- ${perSecond(polls.requests)} requests a second for ${polls.distinctQueries} queries by HTTP of ${2 * scenario.objects - scenario.pushed} triggers`,
     `- written in a second: ${perSecond(counts.statusWrites)} ScaledObjects, ${perSecond(counts.hpaWrites)} HPAs`,
-    `- polls came off their time by: ${lateness(polls)}, of which the queues themselves were held up ${counts.longestHoldUpMs.toFixed(0)} ms at most; while a broker hangs: ${lateness(hanging)}`,
+    `- polls came off their time by: ${lateness(polls)}, of which the queues themselves were held up ${counts.maxStallMs.toFixed(0)} ms at most; while a broker hangs: ${lateness(hanging)}`,
     `- external metrics as often as HPAs ask (${external.requestsPerSecond.toFixed(0)}/s): ${latencies(external)}; ${result.externalMillicores.toFixed(0)} millicores with polling; bare koa meanwhile: ${latencies(bare)}`,
     `- first message to scale, ${result.reactionsMs.length}, while a broker hangs: ${spread(result.reactionsMs)}; ${result.pushReactionsMs.length} pushed: ${spread(result.pushReactionsMs)}`,
   ].join('\n');

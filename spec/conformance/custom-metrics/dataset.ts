@@ -88,12 +88,12 @@ function objectValues(dataset: Dataset, query: ObjectMetricQuery) {
   if (name === undefined) failOn(dataset, metric);
   const ofMetric = dataset.customMetrics.filter((one) => one.resource === resource && one.metric === metric);
   if (name === undefined && ofMetric.length === 0) return undefined;
-  const wanted = objects.filter((object) =>
+  const expected = objects.filter((object) =>
     name === undefined
       ? (namespace === '' || object.namespace === namespace) && labelSelector.matches(object.labels ?? {})
       : object.namespace === namespace && object.name === name,
   );
-  const values = wanted
+  const values = expected
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((object) =>
       ofMetric
@@ -115,10 +115,10 @@ function isOf(
 /** By plural or singular, case-insensitive, with or without the group. */
 function resourceOf({ objects }: Dataset, { resource, name }: ObjectMetricQuery): string {
   const [plural = '', ...group] = resource.toLowerCase().split('.');
-  const found = objects.find(({ resource: known, kind }) => {
-    const [knownPlural = '', ...knownGroup] = known.split('.');
-    const isNamed = plural === knownPlural || plural === kind.toLowerCase();
-    return isNamed && (group.length === 0 || group.join('.') === knownGroup.join('.'));
+  const found = objects.find(({ resource: existing, kind }) => {
+    const [servedPlural = '', ...servedGroup] = existing.split('.');
+    const isNamed = plural === servedPlural || plural === kind.toLowerCase();
+    return isNamed && (group.length === 0 || group.join('.') === servedGroup.join('.'));
   });
   if (found) return found.resource;
   const none = `no matches for ${group.join('.')}/, Resource=${plural}`;

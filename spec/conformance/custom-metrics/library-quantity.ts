@@ -22,15 +22,15 @@ export function libraryQuantity(text: string): string {
   const exponent = /^[eE]\S/.test(suffix)
     ? Number(suffix.slice(1))
     : (DECIMAL_SUFFIXES.indexOf(suffix) - 3) * 3;
-  const isKept =
+  const isRetained =
     binary > 0
       ? seemsBinary(whole, fraction, binary)
       : seemsDecimal(whole, fraction, exponent - fraction.length);
-  if (isKept) return text;
+  if (isRetained) return text;
   const digits = BigInt(whole + fraction);
   const nanos =
     binary > 0
-      ? least(shifted(digits * 1024n ** BigInt(binary), NANO - fraction.length), MAX_BINARY_NANOS)
+      ? min(shifted(digits * 1024n ** BigInt(binary), NANO - fraction.length), MAX_BINARY_NANOS)
       : shifted(digits, exponent - fraction.length + NANO);
   const written = canonical(nanos, binary > 0 ? 'binary' : /^[eE]\S/.test(suffix) ? 'exponent' : 'decimal');
   return sign === '-' && nanos > 0n ? `-${written}` : written;
@@ -61,19 +61,19 @@ function canonical(nanos: bigint, format: 'decimal' | 'exponent' | 'binary'): st
     const { mantissa, steps } = stripped(units, 1024n, BINARY_SUFFIXES.length - 1);
     return `${mantissa}${BINARY_SUFFIXES[steps]}`;
   }
-  const most = format === 'exponent' ? Number.POSITIVE_INFINITY : DECIMAL_SUFFIXES.length - 1;
-  const { mantissa, steps } = stripped(nanos, 1000n, most);
+  const max = format === 'exponent' ? Number.POSITIVE_INFINITY : DECIMAL_SUFFIXES.length - 1;
+  const { mantissa, steps } = stripped(nanos, 1000n, max);
   const exponent = 3 * steps - NANO;
   if (format === 'exponent') return exponent === 0 ? `${mantissa}` : `${mantissa}e${exponent}`;
   return `${mantissa}${DECIMAL_SUFFIXES[steps]}`;
 }
 
-function stripped(amount: bigint, base: bigint, most: number): { mantissa: bigint; steps: number } {
+function stripped(amount: bigint, base: bigint, max: number): { mantissa: bigint; steps: number } {
   let [mantissa, steps] = [amount, 0];
-  for (; steps < most && mantissa % base === 0n; steps++) mantissa /= base;
+  for (; steps < max && mantissa % base === 0n; steps++) mantissa /= base;
   return { mantissa, steps };
 }
 
-function least(a: bigint, b: bigint): bigint {
+function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

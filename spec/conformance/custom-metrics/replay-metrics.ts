@@ -53,14 +53,14 @@ export async function replayMetrics(folder: string): Promise<readonly Replayed[]
   const headers = { 'x-remote-user': NARROW, 'x-remote-group': 'system:serviceaccounts' };
   const users = new Map([...recorded, ['token', { ...recorded.get('proxy'), headers }]]);
   // Requests through kube-apiserver arrived from its aggregator, which sends the user in headers.
-  const told = (name: string, group: string) => ({
+  const reported = (name: string, group: string) => ({
     ...recorded.get('proxy'),
     headers: { 'x-remote-user': name, 'x-remote-group': group },
   });
   const aggregated = new Map([
-    ['admin', told('kubernetes-admin', 'system:masters')],
-    ['alice', told('alice', 'system:authenticated')],
-    ['token', told(NARROW, 'system:serviceaccounts')],
+    ['admin', reported('kubernetes-admin', 'system:masters')],
+    ['alice', reported('alice', 'system:authenticated')],
+    ['token', reported(NARROW, 'system:serviceaccounts')],
   ]);
   const replayed: Replayed[] = [];
   for (const recording of readRecordings(join(folder, 'requests'))) {

@@ -83,8 +83,8 @@ describe('renderCronHpas', () => {
     expect(page).to.match(/Ready not reconciled yet/);
     expect(page).to.match(/Blocked by nothing Next morning in 1 ?h/);
     expect(page).to.match(/Last result none yet Scale-up window closed/);
-    const asked = cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': 'true' } });
-    expect(shown('&namespace=default&name=web', [asked])).to.match(/Sets nothing: no Horizontal/);
+    const requested = cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': 'true' } });
+    expect(shown('&namespace=default&name=web', [requested])).to.match(/Sets nothing: no Horizontal/);
     const conflicting = cronHpa({ name: 'conflicting' });
     expect(shown('&namespace=default&name=web', [cronHpa(), conflicting])).to.match(
       /Blocked by CronHorizontal.*conflicting/,

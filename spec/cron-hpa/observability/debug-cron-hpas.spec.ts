@@ -24,7 +24,7 @@ describe('debugCronHpas', () => {
   ];
 
   it('summarizes all objects, unready ones first', () => {
-    const { total, ready, items } = asked('');
+    const { total, ready, items } = requested('');
     expect([total, ready]).to.deep.equal([3, 1]);
     expect(items).to.deep.equal([
       {
@@ -41,16 +41,16 @@ describe('debugCronHpas', () => {
   });
 
   it('lists objects of a namespace, up to the limit', () => {
-    expect(asked('?namespace=other')).to.deep.include({ total: 1, ready: 0 });
-    expect(asked('?limit=2').items).to.have.length(2);
-    expect(asked('?limit=2').total).to.equal(3);
-    expect(asked('?limit=0').items).to.deep.equal([]);
+    expect(requested('?namespace=other')).to.deep.include({ total: 1, ready: 0 });
+    expect(requested('?limit=2').items).to.have.length(2);
+    expect(requested('?limit=2').total).to.equal(3);
+    expect(requested('?limit=0').items).to.deep.equal([]);
     const many = Array.from({ length: 1001 }, (_, index) => cronHpa({ name: `web-${index}` }));
-    expect(asked('', many).items).to.have.length(1000);
+    expect(requested('', many).items).to.have.length(1000);
   });
 
   it('describes one object', () => {
-    const reported = asked('?namespace=default&name=ill');
+    const reported = requested('?namespace=default&name=ill');
     expect(reported).to.deep.include({ namespace: 'default', name: 'ill' });
     expect(reported.next).to.deep.equal({ job: 'morning', time: '2026-07-15T08:00:00.000Z' });
   });
@@ -68,14 +68,14 @@ describe('debugCronHpas', () => {
       ['?limit=-1', 400, /limit must be an integer of at most 6 digits/],
       ['?limit=1000000000', 400, /limit must be an integer of at most 6 digits/],
     ] as const) {
-      expect(() => asked(search), search)
+      expect(() => requested(search), search)
         .to.throw(message)
         .which.includes({ code });
     }
-    expect(() => asked('', objects, 'POST'))
+    expect(() => requested('', objects, 'POST'))
       .to.throw()
       .which.includes({ code: 405 });
-    expect(asked('', objects, 'HEAD')).to.include({ total: 3 });
+    expect(requested('', objects, 'HEAD')).to.include({ total: 3 });
   });
 
   it('escapes control characters', () => {
@@ -83,14 +83,14 @@ describe('debugCronHpas', () => {
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: the response is JSON
-  function asked(search: string, known = objects, method = 'GET'): any {
-    return JSON.parse(written(search, known, method));
+  function requested(search: string, existing = objects, method = 'GET'): any {
+    return JSON.parse(written(search, existing, method));
   }
 
-  function written(search: string, known: readonly CronHpa[] = objects, method = 'GET'): string {
+  function written(search: string, existing: readonly CronHpa[] = objects, method = 'GET'): string {
     const source: DebuggedCronHpas = {
-      values: () => known,
-      find: (namespace, name) => known.find((one) => one.namespace === namespace && one.name === name),
+      values: () => existing,
+      find: (namespace, name) => existing.find((one) => one.namespace === namespace && one.name === name),
       others: () => ({ hpa: undefined, others: [] }),
       planOptions: () => ({
         ...{ nowMs: Date.parse('2026-07-15T07:00:00Z'), timeZone: 'UTC', schedules: new Schedules() },

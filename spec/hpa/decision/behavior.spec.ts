@@ -204,18 +204,18 @@ describe('policyLimit', () => {
   });
 
   it('treats a percentage beyond 32 bits as no limit, and wraps a number of pods', () => {
-    const most = 2 ** 31 - 1;
-    expect(limit(40, { scaleUp: { policies: [percent(most)] } }, {}, 30).replicas).to.equal(40);
-    expect(limit(50, { scaleUp: { policies: [percent(most)] } }, {}, 49).policies?.[0]?.replicas).to.equal(
-      Math.ceil(49 * (1 + most / 100)),
+    const max = 2 ** 31 - 1;
+    expect(limit(40, { scaleUp: { policies: [percent(max)] } }, {}, 30).replicas).to.equal(40);
+    expect(limit(50, { scaleUp: { policies: [percent(max)] } }, {}, 49).policies?.[0]?.replicas).to.equal(
+      Math.ceil(49 * (1 + max / 100)),
     );
     expect(
       policyLimit(
-        most,
-        { currentReplicas: 200, minReplicas: 1, maxReplicas: most },
-        { behavior: { scaleUp: { policies: [percent(most)] } }, memory: EMPTY_STATE, nowMs: NOW_MS },
+        max,
+        { currentReplicas: 200, minReplicas: 1, maxReplicas: max },
+        { behavior: { scaleUp: { policies: [percent(max)] } }, memory: EMPTY_STATE, nowMs: NOW_MS },
       ).replicas,
-    ).to.equal(most);
-    expect(limit(40, { scaleUp: { policies: [pods(most)] } }).replicas).to.equal(10);
+    ).to.equal(max);
+    expect(limit(40, { scaleUp: { policies: [pods(max)] } }).replicas).to.equal(10);
   });
 });

@@ -90,17 +90,17 @@ describe('decide', () => {
   });
 
   it('handles the maximum number of replicas', () => {
-    const most = 2 ** 31 - 1;
+    const max = 2 ** 31 - 1;
     const rules = (value: number) => ({
       ...{ stabilizationWindowSeconds: 0, selectPolicy: 'Min' },
       policies: ['Pods', 'Percent'].map((type) => ({ type, value, periodSeconds: 1800 })),
     });
-    const spec = { maxReplicas: most, behavior: { scaleUp: rules(most - 3), scaleDown: rules(most) } };
+    const spec = { maxReplicas: max, behavior: { scaleUp: rules(max - 3), scaleDown: rules(max) } };
     const high = { spec, readings: [{ values: ['9000000000000'] }] };
     const up = decide(builtInput(high));
-    expect(up.scaleTo).to.be.within(60_000_000, most); // three replicas, and as many percent of them
-    expect(decide(builtInput({ ...high, ...scaled(most) })).scaleTo).to.equal(undefined);
-    const down = decide(builtInput({ ...scaled(most), spec, readings: [{ values: ['10'] }] }));
+    expect(up.scaleTo).to.be.within(60_000_000, max); // three replicas, and as many percent of them
+    expect(decide(builtInput({ ...high, ...scaled(max) })).scaleTo).to.equal(undefined);
+    const down = decide(builtInput({ ...scaled(max), spec, readings: [{ values: ['10'] }] }));
     expect(down.scaleTo).to.equal(1);
   });
 
@@ -244,9 +244,9 @@ describe('selectionProblem', () => {
   });
 
   it('reports an invalid selector', () => {
-    const longest = 'a,'.repeat(MAX_SELECTOR_LENGTH / 2 - 1).concat('aa');
-    expect(selectionProblem(longest, { own, overlapping: [] })).to.equal(undefined);
-    expect(selectionProblem(`${longest}a`, { own, overlapping: [] })).to.deep.include({
+    const maximum = 'a,'.repeat(MAX_SELECTOR_LENGTH / 2 - 1).concat('aa');
+    expect(selectionProblem(maximum, { own, overlapping: [] })).to.equal(undefined);
+    expect(selectionProblem(`${maximum}a`, { own, overlapping: [] })).to.deep.include({
       reason: 'InvalidSelector',
       message: 'the selector of the scale has 32769 characters, more than 32768',
     });

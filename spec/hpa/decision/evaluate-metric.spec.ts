@@ -156,11 +156,11 @@ describe('evaluateMetric', () => {
   });
 
   it('caps a sum of external values at the largest integer', () => {
-    const [most, largest] = ['9223372036854775807m', 2n ** 63n - 1n];
+    const [max, largest] = ['9223372036854775807m', 2n ** 63n - 1n];
     const currentOf = (target: { value?: string; averageValue?: string }, ...values: string[]) =>
       evaluate(external(target), { values }).proposal?.current;
     expect(currentOf({ value: '1' }, '4P', '4P', '4P')).to.equal(largest);
-    expect(currentOf({ value: '1' }, most, '-5')).to.equal(largest - 5000n);
+    expect(currentOf({ value: '1' }, max, '-5')).to.equal(largest - 5000n);
     expect(currentOf({ value: '1' }, '-1m')).to.equal(-1n);
     expect(currentOf({ averageValue: '1' }, '9223372036854775806m', '1m')).to.equal(largest);
     expect(currentOf({ averageValue: '1' }, '4P', '4P', '4P')).to.equal(largest);

@@ -9,14 +9,14 @@ import { MetricFailure } from '#lib/hpa/decision/replica-calculator.ts';
 import type { ScaledPod } from '#lib/kubernetes/objects/pod.ts';
 import { builtPod } from '#spec/hpa/built-inputs.ts';
 
-interface Asked {
+interface Requested {
   readonly container?: string;
   readonly podLevelResources?: boolean;
 }
 
 function requestOf(
   pod: Partial<ScaledPod>,
-  { container, podLevelResources = true }: Asked = {},
+  { container, podLevelResources = true }: Requested = {},
 ): bigint | undefined {
   const part = { resource: 'cpu', container, podLevelResources };
   return requestsOfPods([builtPod('a', pod)], part).get('a');

@@ -166,8 +166,10 @@ describe('hpaDoctor', () => {
     });
     await deployment('mute', { cpu: '100m' });
     await hpaOf('mute', {});
-    const said = { reason: 'FailedGetResourceMetric', message: 'no metrics returned' };
-    const conditions = [{ type: 'ScalingActive', status: 'False', lastTransitionTime: EXAMINED_AT, ...said }];
+    const response = { reason: 'FailedGetResourceMetric', message: 'no metrics returned' };
+    const conditions = [
+      { type: 'ScalingActive', status: 'False', lastTransitionTime: EXAMINED_AT, ...response },
+    ];
     const path = `${HPAS}/mute/status?fieldManager=autoscaler-hpa`;
     const status = { currentReplicas: 2, desiredReplicas: 2, conditions };
     expect((await server.client.patch(path, 'merge', { status })).status).to.equal(200);
@@ -195,8 +197,10 @@ describe('hpaDoctor', () => {
     await hpaOf('shared', {});
     const message =
       'pods by selector app=shared are controlled by multiple HPAs: [default/older default/shared]';
-    const said = { reason: 'AmbiguousSelector', message };
-    const conditions = [{ type: 'ScalingActive', status: 'False', lastTransitionTime: EXAMINED_AT, ...said }];
+    const response = { reason: 'AmbiguousSelector', message };
+    const conditions = [
+      { type: 'ScalingActive', status: 'False', lastTransitionTime: EXAMINED_AT, ...response },
+    ];
     const path = `${HPAS}/shared/status?fieldManager=autoscaler-hpa`;
     const status = { currentReplicas: 2, desiredReplicas: 2, conditions };
     expect((await server.client.patch(path, 'merge', { status })).status).to.equal(200);
@@ -242,7 +246,7 @@ describe('hpaDoctor', () => {
     const { findings, diagnoses } = await examine();
     expect(diagnoses).to.deep.equal(['hpa-annotation-invalid', 'hpa-annotation-invalid']);
     expect(
-      foundOf(findings, 'odd').map((one) => (one as { readonly seen?: string }).seen),
+      foundOf(findings, 'odd').map((one) => (one as { readonly observed?: string }).observed),
     ).to.include.members([
       'annotation platform.stke/resync-period "5" is not a duration from 1s to 24h; using 15s',
       'annotation autoscaling.stke.com/auto-min-replicas-lowest "few" must be an integer from 1 to 2147483647',

@@ -31,17 +31,17 @@ describe('parseScenario', () => {
 
   it('reports all problems with their paths', () => {
     const wrong = SCENARIO.replace('replicas: 4', 'replicas: -4').replace('15m', 'long');
-    const said = (text: string) => {
+    const message = (text: string) => {
       try {
         return parseScenario(text, { file: 'web.yaml' }).replicas;
       } catch (error) {
         return describeError(error); // as the command does
       }
     };
-    expect(said(wrong)).to.equal(
+    expect(message(wrong)).to.equal(
       'Cannot read web.yaml: replicas: Too small: expected number to be >=0; duration: "long" is not a duration such as 1m30s',
     );
-    expect(said(SCENARIO.replace('200m', 'much'))).to.equal(
+    expect(message(SCENARIO.replace('200m', 'much'))).to.equal(
       'Cannot read load of web.yaml: load: 0.cpu: "much" is not a quantity',
     );
   });
@@ -297,18 +297,18 @@ describe('loadAt', () => {
   });
 
   it('takes a few comparisons in the largest load', () => {
-    let looks = 0;
+    let checks = 0;
     const points = Array.from({ length: 100_000 }, (_, index) => ({
       get atMs() {
-        looks++;
+        checks++;
         return index * 1000;
       },
       values: { a: `${index}` },
     }));
     for (const index of [0, 1, 49_999, 50_000, 99_998, 99_999]) {
-      looks = 0;
+      checks = 0;
       expect(loadAt(points, index * 1000 + 500)).to.deep.equal({ a: `${index}` });
-      expect(looks).to.be.below(20);
+      expect(checks).to.be.below(20);
     }
     expect([loadAt(points, -1), loadAt([], 0)]).to.deep.equal([{}, {}]);
   });

@@ -146,7 +146,7 @@ describe('readMetric', () => {
     responses[`${CUSTOM}/v1beta1/namespaces/shop/pods/%2A/qps`] = { items: [] };
     await api.clock.advance(15_000);
     await read(pods());
-    expect(api.asked.at(-1)).to.equal(
+    expect(api.requested.at(-1)).to.equal(
       `GET ${CUSTOM}/v1beta1/namespaces/shop/pods/%2A/qps?labelSelector=app%3Dweb`,
     );
   });
@@ -201,9 +201,9 @@ describe('readMetric', () => {
 
 describe('readMetrics', () => {
   it('reads a thousand metrics of one HPA a few at a time, in order', async () => {
-    let [underWay, most] = [0, 0];
+    let [underWay, max] = [0, 0];
     await using api = await startJsonApi(async ({ url }) => {
-      most = Math.max(most, ++underWay);
+      max = Math.max(max, ++underWay);
       await new Promise((resolve) => setImmediate(resolve));
       underWay--;
       return { items: [{ value: url.pathname.slice(url.pathname.lastIndexOf('-') + 1) }] };
@@ -211,8 +211,8 @@ describe('readMetrics', () => {
     const metrics = Array.from({ length: 1000 }, (_, index) => external(`queue-${index}`));
     const readings = await readAll(api, metrics);
     expect(readings).to.deep.equal(metrics.map((_, index) => ({ values: [`${index}`] })));
-    expect(api.asked).to.have.lengthOf(1000);
-    expect(most).to.be.within(2, 8);
+    expect(api.requested).to.have.lengthOf(1000);
+    expect(max).to.be.within(2, 8);
   });
 
   it('requests equal metrics once', async () => {
@@ -222,7 +222,7 @@ describe('readMetrics', () => {
       Array.from({ length: 1000 }, () => external('queue')),
     );
     expect(readings).to.have.lengthOf(1000);
-    expect(api.asked).to.have.lengthOf(1);
+    expect(api.requested).to.have.lengthOf(1);
   });
 
   it('fails only the metric that stalls, and ends in time when all do', async () => {
@@ -230,7 +230,7 @@ describe('readMetrics', () => {
       url.pathname.includes('hanging') ? undefined : { items: [{ value: 7 }] },
     );
     const some = readAll(api, [external('a'), external('hanging'), external('b')]);
-    await eventually(() => api.asked.length === 3);
+    await eventually(() => api.requested.length === 3);
     await elapseUntil(api.clock, 1000, async () => await settled(some));
     const [a, hanging, b] = await some;
     expect([a, b]).to.deep.equal([{ values: ['7'] }, { values: ['7'] }]);

@@ -36,25 +36,25 @@ describe('CustomMetricsApi', () => {
       const fresh = new CustomMetricsApi({ client: api.api, clock: api.clock });
       expect(await fresh.version(signal), JSON.stringify(served)).to.equal(expected);
     }
-    expect(new Set(api.asked)).to.deep.equal(new Set(['GET /apis/custom.metrics.k8s.io']));
+    expect(new Set(api.requested)).to.deep.equal(new Set(['GET /apis/custom.metrics.k8s.io']));
   });
 
   it('requests the version again after ten minutes, and after 15 s when none was served', async () => {
-    const asksAfter = async (ms: number) => {
+    const requestsAfter = async (ms: number) => {
       await api.clock.advance(ms);
-      const before = api.asked.length;
+      const before = api.requested.length;
       await versions.version(signal);
-      return api.asked.length > before;
+      return api.requested.length > before;
     };
-    expect(await asksAfter(0)).to.equal(true);
-    expect(await asksAfter(599_999)).to.equal(false);
+    expect(await requestsAfter(0)).to.equal(true);
+    expect(await requestsAfter(599_999)).to.equal(false);
     response = serving();
-    expect(await asksAfter(1)).to.equal(true);
-    expect(await asksAfter(14_999)).to.equal(false);
+    expect(await requestsAfter(1)).to.equal(true);
+    expect(await requestsAfter(14_999)).to.equal(false);
     response = serving('v1beta1');
-    expect(await asksAfter(1)).to.equal(true);
-    await asksAfter(15_000); // a version that was read with the short maximum age is evicted after that
-    expect(await asksAfter(599_999)).to.equal(false);
+    expect(await requestsAfter(1)).to.equal(true);
+    await requestsAfter(15_000); // a version that was read with the short maximum age is evicted after that
+    expect(await requestsAfter(599_999)).to.equal(false);
   });
 
   it('returns nothing when discovery fails', async () => {
@@ -111,8 +111,8 @@ describe('objectMetricPath', () => {
   });
 
   it('has a path of its own for metrics of a namespace', () => {
-    const asked = { ...metric, name: 'total_orders', metricSelector: 'currency=EUR' };
-    expect(objectMetricPath('v1beta2', asked, { resource: 'namespaces', name: 'shop' })).to.equal(
+    const requested = { ...metric, name: 'total_orders', metricSelector: 'currency=EUR' };
+    expect(objectMetricPath('v1beta2', requested, { resource: 'namespaces', name: 'shop' })).to.equal(
       '/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/metrics/total_orders?metricLabelSelector=currency%3DEUR',
     );
   });

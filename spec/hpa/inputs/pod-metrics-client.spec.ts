@@ -18,26 +18,27 @@ describe('NamespaceUsage', () => {
   it('requests once for all callers within their maximum age', async () => {
     await using api = await startJsonApi(() => ({ items: [] }));
     const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
-    const ask = (namespace: string, maxAgeMs: number) => usage.read(namespace, { maxAgeMs, signal: SIGNAL });
-    await Promise.all([ask('a', 1000), ask('a', 1000), ask('b', 1000)]);
+    const request = (namespace: string, maxAgeMs: number) =>
+      usage.read(namespace, { maxAgeMs, signal: SIGNAL });
+    await Promise.all([request('a', 1000), request('a', 1000), request('b', 1000)]);
     await api.clock.advance(999);
-    await ask('a', 1000);
-    expect(api.asked).to.have.lengthOf(2);
-    await ask('a', 500);
-    expect(api.asked).to.have.lengthOf(3);
+    await request('a', 1000);
+    expect(api.requested).to.have.lengthOf(2);
+    await request('a', 500);
+    expect(api.requested).to.have.lengthOf(3);
     await api.clock.advance(1000);
-    await ask('a', 1000);
-    expect(api.asked).to.have.lengthOf(4);
+    await request('a', 1000);
+    expect(api.requested).to.have.lengthOf(4);
   });
 
   it('does not cache failures', async () => {
     let isUp = false;
     await using api = await startJsonApi(() => (isUp ? { items: [] } : refusal(503, 'Unavailable')));
     const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
-    const ask = () => usage.read('a', { maxAgeMs: 1000, signal: SIGNAL }).catch(String);
-    expect(await ask()).to.contain('Unavailable');
+    const request = () => usage.read('a', { maxAgeMs: 1000, signal: SIGNAL }).catch(String);
+    expect(await request()).to.contain('Unavailable');
     isUp = true;
-    expect(await ask()).to.be.instanceOf(UsageList);
+    expect(await request()).to.be.instanceOf(UsageList);
   });
 
   it('reads ten megabytes of samples, and rejects more than its limit', async () => {
@@ -52,9 +53,9 @@ describe('NamespaceUsage', () => {
     }));
     const usage = new NamespaceUsage({ client: api.api, clock: api.clock });
     expect(megabytes).to.be.above(10);
-    const ask = (namespace: string) => usage.read(namespace, { maxAgeMs: 1000, signal: SIGNAL });
-    expect((await ask('well')).size).to.equal(40_000);
-    expect(await ask('long').catch(describeError)).to.equal(
+    const request = (namespace: string) => usage.read(namespace, { maxAgeMs: 1000, signal: SIGNAL });
+    expect((await request('well')).size).to.equal(40_000);
+    expect(await request('long').catch(describeError)).to.equal(
       'Cannot get /apis/metrics.k8s.io/v1beta1/namespaces/long/pods: response has more than 33554432 bytes',
     );
   });

@@ -4,41 +4,41 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 const READ_TIMEOUT_MS = 10_000;
 
-const ASKED = { maxAgeMs: 1000, signal: new AbortController().signal };
+const OPTIONS = { maxAgeMs: 1000, signal: new AbortController().signal };
 
 describe('SharedReads', () => {
   it('reads once for all callers within a time, and again afterwards', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<number>({ clock });
     let count = 0;
-    const ask = (key: string) => reads.get(key, ASKED, async () => ++count);
-    expect(await Promise.all([ask('a'), ask('a'), ask('b')])).to.deep.equal([1, 1, 2]);
+    const request = (key: string) => reads.get(key, OPTIONS, async () => ++count);
+    expect(await Promise.all([request('a'), request('a'), request('b')])).to.deep.equal([1, 1, 2]);
     await clock.advance(999);
-    expect(await ask('a')).to.equal(1);
+    expect(await request('a')).to.equal(1);
     await clock.advance(1);
-    expect(await ask('a')).to.equal(3);
+    expect(await request('a')).to.equal(3);
   });
 
   it('awaits a read in progress whenever it started', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock });
     const slow = Promise.withResolvers<string>();
-    const first = reads.get('a', ASKED, () => slow.promise);
+    const first = reads.get('a', OPTIONS, () => slow.promise);
     await clock.advance(5000);
-    const second = reads.get('a', ASKED, async () => 'again');
+    const second = reads.get('a', OPTIONS, async () => 'again');
     slow.resolve('once');
     expect(await Promise.all([first, second])).to.deep.equal(['once', 'once']);
   });
 
   it('caches no failure, and continues when the first caller has left', async () => {
     const reads = new SharedReads<string>({ clock: new ManualClock() });
-    const failing = reads.get('a', ASKED, () => Promise.reject(new Error('refused')));
+    const failing = reads.get('a', OPTIONS, () => Promise.reject(new Error('refused')));
     expect(await failing.catch(String)).to.equal('Error: refused');
-    expect(await reads.get('a', ASKED, async () => 'well')).to.equal('well');
+    expect(await reads.get('a', OPTIONS, async () => 'well')).to.equal('well');
     const leaving = new AbortController();
     const slow = Promise.withResolvers<string>();
-    const first = reads.get('b', { ...ASKED, signal: leaving.signal }, () => slow.promise).catch(String);
-    const second = reads.get('b', ASKED, async () => 'again');
+    const first = reads.get('b', { ...OPTIONS, signal: leaving.signal }, () => slow.promise).catch(String);
+    const second = reads.get('b', OPTIONS, async () => 'again');
     leaving.abort(new Error('gone'));
     slow.resolve('late');
     expect([await first, await second]).to.deep.equal(['Error: gone', 'late']);
@@ -46,14 +46,14 @@ describe('SharedReads', () => {
 
   it('bounds concurrent reads, and runs others in order', async () => {
     const reads = new SharedReads<number>({ clock: new ManualClock() });
-    let [running, most] = [0, 0];
+    let [running, max] = [0, 0];
     const read = async () => {
-      most = Math.max(most, ++running);
+      max = Math.max(max, ++running);
       await new Promise((resolve) => setImmediate(resolve));
       return running--;
     };
-    await Promise.all(Array.from({ length: 100 }, (_, index) => reads.get(`${index}`, ASKED, read)));
-    expect(most).to.equal(32);
+    await Promise.all(Array.from({ length: 100 }, (_, index) => reads.get(`${index}`, OPTIONS, read)));
+    expect(max).to.equal(32);
   });
 
   it('fails waiting reads once the API stalls, and starts again', async () => {
@@ -63,21 +63,23 @@ describe('SharedReads', () => {
       await clock.sleep(READ_TIMEOUT_MS);
       throw new Error('no response');
     };
-    const asked = Array.from({ length: 40 }, (_, index) => reads.get(`${index}`, ASKED, hang).catch(String));
+    const requested = Array.from({ length: 40 }, (_, index) =>
+      reads.get(`${index}`, OPTIONS, hang).catch(String),
+    );
     await clock.advance(READ_TIMEOUT_MS);
-    const failures = await Promise.all(asked);
+    const failures = await Promise.all(requested);
     expect(failures.slice(0, 32).every((one) => one === 'Error: no response')).to.equal(true);
     expect(new Set(failures.slice(32))).to.deep.equal(
       new Set(['Error: the metrics API has not responded for 10s']),
     );
-    expect(await reads.get('0', ASKED, async () => 'well')).to.equal('well');
+    expect(await reads.get('0', OPTIONS, async () => 'well')).to.equal('well');
   });
 
   it('lets reads wait while the API responds to others', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock });
     const slow = (key: string, durationMs: number) =>
-      reads.get(key, ASKED, async () => {
+      reads.get(key, OPTIONS, async () => {
         await clock.sleep(durationMs);
         if (durationMs >= READ_TIMEOUT_MS) throw new Error('no response');
         return key;
@@ -92,16 +94,17 @@ describe('SharedReads', () => {
   it('evicts values beyond the maximum age of all callers', async () => {
     const clock = new ManualClock();
     const reads = new SharedReads<string>({ clock, weigh: (value) => value.length });
-    const ask = (key: string, maxAgeMs: number) => reads.get(key, { ...ASKED, maxAgeMs }, async () => key);
-    await ask('list-a', 1000);
-    await ask('list-b', 1000);
+    const request = (key: string, maxAgeMs: number) =>
+      reads.get(key, { ...OPTIONS, maxAgeMs }, async () => key);
+    await request('list-a', 1000);
+    await request('list-b', 1000);
     expect(reads.weight).to.equal(12);
-    await ask('list-b', 5000); // later callers may accept older values
+    await request('list-b', 5000); // later callers may accept older values
     await clock.advance(1000);
-    await ask('list-c', 1000);
+    await request('list-c', 1000);
     expect(reads.weight).to.equal(12);
     await clock.advance(5000);
-    await ask('d', 1000);
+    await request('d', 1000);
     expect(reads.weight).to.equal(1);
   });
 
@@ -110,17 +113,17 @@ describe('SharedReads', () => {
       ...{ clock: new ManualClock(), maxWeight: 10 },
       weigh: (value) => value.length,
     });
-    let asked: string[] = [];
-    const ask = (key: string, value: string) =>
-      reads.get(key, ASKED, async () => {
-        asked.push(key);
+    let requested: string[] = [];
+    const request = (key: string, value: string) =>
+      reads.get(key, OPTIONS, async () => {
+        requested.push(key);
         return value;
       });
-    await ask('a', 'aaaa');
-    await ask('b', 'bbbb');
-    await ask('c', 'cccc');
-    asked = [];
-    for (const key of ['b', 'c', 'a']) await ask(key, key);
-    expect(asked).to.deep.equal(['a']);
+    await request('a', 'aaaa');
+    await request('b', 'bbbb');
+    await request('c', 'cccc');
+    requested = [];
+    for (const key of ['b', 'c', 'a']) await request(key, key);
+    expect(requested).to.deep.equal(['a']);
   });
 });

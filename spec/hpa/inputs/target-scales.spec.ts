@@ -6,7 +6,7 @@ import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { type ApiFault, dropEvents, forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
-import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
+import { webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
 import { elapseUntil } from '#spec/support/elapse-until.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
@@ -68,8 +68,8 @@ describe('TargetScales', () => {
     expect((await scales.get(WEB, { signal })).scale.specReplicas).to.equal(5);
     await setReplicas(7);
     await eventually(async () => {
-      const { scale: seen, isCached } = await scales.get(WEB, { signal });
-      return isCached && seen.specReplicas === 7;
+      const { scale: observed, isCached } = await scales.get(WEB, { signal });
+      return isCached && observed.specReplicas === 7;
     });
   });
 
@@ -172,7 +172,7 @@ describe('TargetScales', () => {
   }
 });
 
-const web = followedWeb({ minReplicas: 1 });
+const web = webHpa({ minReplicas: 1 });
 const FORBIDDEN = new ApiError('Cannot do that', {
   ...{ statusCode: 503, reason: 'ServiceUnavailable', retryAfterMs: undefined },
 });

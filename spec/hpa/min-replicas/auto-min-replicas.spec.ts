@@ -10,7 +10,7 @@ import { dayOf, startOfDayMs, type Week } from '#lib/hpa/min-replicas/recommende
 import { PATHS, startHpaCluster } from '#spec/support/hpa-cluster.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { RecordingLogger } from '#spec/support/recording-logger.ts';
-import { explainedAt, followedWeb } from './built-decision.ts';
+import { explainedAt, webHpa } from './built-decision.ts';
 
 const MODE = 'autoscaling.stke.com/auto-min-replicas';
 const HOUR_MS = 3_600_000;
@@ -24,7 +24,7 @@ const AWAY =
 class Month {
   readonly clock = new ManualClock();
   readonly events: { day: number; reason: string; message: string }[] = [];
-  readonly kept = new Map<string, string>();
+  readonly retained = new Map<string, string>();
   readonly patches: unknown[] = [];
   readonly logged: string[] = [];
   annotations: Readonly<Record<string, string>> = {};
@@ -45,9 +45,9 @@ class Month {
     } as unknown as AutoMinDependencies['hpas'];
     this.controller = new AutoMinReplicas({
       store: {
-        get: async (_, key) => this.kept.get(key),
+        get: async (_, key) => this.retained.get(key),
         put: async (_, key, text) =>
-          void (text === undefined ? this.kept.delete(key) : this.kept.set(key, text)),
+          void (text === undefined ? this.retained.delete(key) : this.retained.set(key, text)),
       },
       hpas,
       recordEvent: (_, event) => void this.events.push({ day: this.#day, ...event }),
@@ -67,7 +67,7 @@ class Month {
   async pass(days: number, ratioAt: (hour: number) => number | undefined): Promise<void> {
     for (let quarter = 0; quarter < days * 96; quarter++) {
       const explanation = explainedAt(ratioAt(quarter / 4), { minReplicas: this.minReplicas });
-      const hpa = followedWeb({ annotations: this.annotations, minReplicas: this.minReplicas });
+      const hpa = webHpa({ annotations: this.annotations, minReplicas: this.minReplicas });
       const nowMs = this.startMs + this.#passedMs;
       await this.controller.observe(hpa, explanation, { nowMs, signal });
       this.#passedMs += HOUR_MS / 4;
@@ -178,7 +178,7 @@ describe('AutoMinReplicas', () => {
     while (nowMs < startMs + HOUR_MS / 4)
       for (const name of names) {
         nowMs += 5000;
-        const web = followedWeb({ minReplicas: 10 });
+        const web = webHpa({ minReplicas: 10 });
         const hpa = { ...web, metadata: { ...web.metadata, name } };
         await controller.observe(hpa, explainedAt(0.5, { minReplicas: 10 }), { nowMs, signal });
       }
@@ -201,7 +201,7 @@ describe('AutoMinReplicas', () => {
       const month = new Month();
       month.annotations = annotations;
       await month.pass(8, noon(0.5));
-      expect([month.kept, month.patches]).to.deep.equal([new Map(), []]);
+      expect([month.retained, month.patches]).to.deep.equal([new Map(), []]);
       const reported = month.events.map(({ reason, message }) => `${reason}: ${message}`);
       expect(reported).to.deep.equal(
         annotations[MODE] === 'never'
@@ -212,14 +212,14 @@ describe('AutoMinReplicas', () => {
     const month = new Month();
     month.lead({ isDryRun: true, options: { mode: 'apply', weights: WEIGHTS } });
     await month.pass(8, noon(0.5));
-    expect([month.events, [...month.kept], month.patches]).to.deep.equal([[], [], []]);
+    expect([month.events, [...month.retained], month.patches]).to.deep.equal([[], [], []]);
     expect(month.log.find('default/web')).to.match(/^recommended minReplicas from 10 to 5/);
   });
 
   it('starts with the week from Prometheus', async () => {
     const month = new Month();
-    const known = new Month();
-    await known.pass(8, noon(0.5));
+    const existing = new Month();
+    await existing.pass(8, noon(0.5));
     month.lead({
       weekBefore: async (_, today) => weekOfThreeDays(today),
     });
@@ -244,28 +244,28 @@ describe('AutoMinReplicas', () => {
 
   it('retries a failed query for the week, also in a later term', async () => {
     const month = new Month();
-    const asked: number[] = [];
+    const requested: number[] = [];
     const weekBefore = (isFailing: boolean) => async (_: unknown, firstDay: number) => {
-      asked.push(firstDay);
+      requested.push(firstDay);
       if (isFailing) throw new Error('connection refused');
       return weekOfThreeDays(firstDay);
     };
     const logger = new RecordingLogger();
     month.lead({ weekBefore: weekBefore(true), logger });
     await month.pass(2, noon(0.5));
-    expect(asked.length).to.be.within(2 * 24 * 2, 2 * 24 * 4);
+    expect(requested.length).to.be.within(2 * 24 * 2, 2 * 24 * 4);
     expect(logger.lines.filter(({ message }) => message.includes('the past week'))).to.have.lengthOf(1);
     month.lead({ weekBefore: weekBefore(false) });
     await month.pass(1, noon(0.5));
-    expect(new Set(asked)).to.deep.equal(new Set([dayOf(month.startMs)]));
+    expect(new Set(requested)).to.deep.equal(new Set([dayOf(month.startMs)]));
     // Day 1 was measured; the days before day 0 come from Prometheus.
     expect(month.events.map(({ message }) => message)[0]).to.include(
       'latest first: 25 - 20 20 20 - - (weights',
     );
-    const times = asked.length;
+    const times = requested.length;
     month.lead({ weekBefore: weekBefore(true) });
     await month.pass(1, noon(0.5));
-    expect(asked).to.have.lengthOf(times);
+    expect(requested).to.have.lengthOf(times);
   });
 
   it('warns once while Prometheus is unavailable, and reports recovery', async () => {
@@ -278,7 +278,7 @@ describe('AutoMinReplicas', () => {
     };
     const controller = month.lead({ weekBefore, logger });
     const see = async (name: string) => {
-      const web = followedWeb({ minReplicas: 10 });
+      const web = webHpa({ minReplicas: 10 });
       const hpa = { ...web, metadata: { ...web.metadata, name, uid: name } };
       const nowMs = month.startMs + HOUR_MS;
       await controller.observe(hpa, explainedAt(0.5, { minReplicas: 10 }), { nowMs, signal });
@@ -298,12 +298,12 @@ describe('AutoMinReplicas', () => {
 
   it('stops querying once the week before would no longer count', async () => {
     const month = new Month();
-    let asked = 0;
-    month.lead({ weekBefore: async () => Promise.reject(new Error(`no ${++asked}`)) });
+    let requested = 0;
+    month.lead({ weekBefore: async () => Promise.reject(new Error(`no ${++requested}`)) });
     await month.pass(7, noon(0.5));
-    const before = asked;
+    const before = requested;
     await month.pass(2, noon(0.5));
-    expect(asked).to.equal(before);
+    expect(requested).to.equal(before);
   });
 });
 

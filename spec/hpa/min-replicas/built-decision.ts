@@ -2,7 +2,7 @@ import type { Explanation } from '#lib/hpa/decision/decision.ts';
 import { type Hpa, readHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 
 /** An HPA with a target of half of its pods' CPU requests. */
-export function followedWeb({
+export function webHpa({
   annotations = {},
   minReplicas,
 }: {

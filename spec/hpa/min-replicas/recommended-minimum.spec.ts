@@ -23,8 +23,10 @@ function weekOf(
   { metric = CPU, minReplicas = 10, week = emptyWeek(0) } = {},
 ): Week {
   return loads.reduce<Week>(
-    (known, load, index) =>
-      load === undefined ? known : withPeak(known, metric, { day: TODAY - 1 - index, load, minReplicas }),
+    (existing, load, index) =>
+      load === undefined
+        ? existing
+        : withPeak(existing, metric, { day: TODAY - 1 - index, load, minReplicas }),
     week,
   );
 }

@@ -3,10 +3,10 @@ import { dayOf, startOfDayMs } from '#lib/hpa/min-replicas/recommended-minimum.t
 import { WeekFromPrometheus } from '#lib/hpa/min-replicas/week-from-prometheus.ts';
 import type { Sample } from '#lib/sources/sample.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
-import { followedWeb } from './built-decision.ts';
+import { webHpa } from './built-decision.ts';
 
 const { signal } = new AbortController();
-const HPA = followedWeb({ minReplicas: 4 });
+const HPA = webHpa({ minReplicas: 4 });
 const LABELS = { horizontalpodautoscaler: 'web' };
 const CPU = { ...LABELS, metric_name: 'cpu', metric_target_type: 'utilization' };
 
@@ -29,7 +29,7 @@ describe('WeekFromPrometheus', () => {
 
   it('reads seven days from kube-state-metrics, for all HPAs of a namespace at once', async () => {
     const queries: string[] = [];
-    const ask = async (query: string): Promise<Sample[]> => {
+    const request = async (query: string): Promise<Sample[]> => {
       queries.push(query);
       const { what, daysAgo } = aboutOf(query);
       const none: Sample = { labels: {}, value: 0 };
@@ -39,7 +39,7 @@ describe('WeekFromPrometheus', () => {
       if (what === 'load') return [none, other, { labels: CPU, value: 20 }];
       return [none, other, { labels: CPU, value: daysAgo === 1 ? 80 : 160 }];
     };
-    const weeks = new WeekFromPrometheus(ask, clock);
+    const weeks = new WeekFromPrometheus(request, clock);
     const week = await weeks.read(HPA, today, signal);
     const peaks = week.peaks.get('Resource cpu utilization') ?? [];
     expect(peaks.map(({ day }) => today - day)).to.deep.equal([7, 6, 5, 4, 3, 1]);
@@ -55,11 +55,11 @@ describe('WeekFromPrometheus', () => {
 
   it('reads other days for an HPA first observed on another day', async () => {
     const days = new Set<number>();
-    const ask = async (query: string): Promise<Sample[]> => {
+    const request = async (query: string): Promise<Sample[]> => {
       days.add(aboutOf(query).daysAgo);
       return [];
     };
-    const weeks = new WeekFromPrometheus(ask, clock);
+    const weeks = new WeekFromPrometheus(request, clock);
     await weeks.read(HPA, today - 3, signal);
     await weeks.read(HPA, today, signal);
     expect([...days].sort((one, other) => one - other)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -74,11 +74,11 @@ describe('WeekFromPrometheus', () => {
   it('queries the daily maximum of minReplicas, the load, and the load times replicas', async () => {
     const atNoon = new ManualClock(Date.UTC(2026, 0, 8, 12));
     const queries: string[] = [];
-    const ask = async (query: string): Promise<Sample[]> => {
+    const request = async (query: string): Promise<Sample[]> => {
       queries.push(query);
       return [];
     };
-    await new WeekFromPrometheus(ask, atNoon).read(HPA, dayOf(atNoon.nowMs()), signal);
+    await new WeekFromPrometheus(request, atNoon).read(HPA, dayOf(atNoon.nowMs()), signal);
     const load = 'kube_horizontalpodautoscaler_status_target_metric{namespace="default"}';
     const replicas = 'kube_horizontalpodautoscaler_status_current_replicas{namespace="default"}';
     const minimum = 'kube_horizontalpodautoscaler_spec_min_replicas{namespace="default"}';
@@ -92,7 +92,7 @@ describe('WeekFromPrometheus', () => {
   });
 
   it('uses the highest of several instances, and skips invalid samples', async () => {
-    const two = followedWeb({ minReplicas: 4 });
+    const two = webHpa({ minReplicas: 4 });
     const queue = {
       type: 'External',
       external: { metric: { name: 'queue' }, target: { type: 'Value', value: '10' } },
@@ -109,7 +109,7 @@ describe('WeekFromPrometheus', () => {
       loads: readonly number[],
       totals: readonly number[] = [],
     ) => {
-      const ask = async (query: string): Promise<Sample[]> => {
+      const request = async (query: string): Promise<Sample[]> => {
         const { what, daysAgo } = aboutOf(query);
         if (daysAgo !== 1) return [];
         if (what === 'min') return minimums.map((value) => ({ labels: LABELS, value }));
@@ -119,7 +119,7 @@ describe('WeekFromPrometheus', () => {
           { labels: QUEUE, value: value / 10 },
         ]);
       };
-      const { peaks } = await new WeekFromPrometheus(ask, clock).read(hpa, today, signal);
+      const { peaks } = await new WeekFromPrometheus(request, clock).read(hpa, today, signal);
       return [...peaks].map(([metric, [peak]]) => [metric, peak?.load, peak?.minReplicas]);
     };
     const reported = (load: number, minReplicas: number) => [
@@ -140,35 +140,35 @@ describe('WeekFromPrometheus', () => {
 
   it('reads a namespace again after ten minutes, one at a time', async () => {
     const own = new ManualClock();
-    const asked: string[] = [];
-    let [running, most] = [0, 0];
-    const ask = async (query: string): Promise<Sample[]> => {
-      most = Math.max(most, ++running);
-      asked.push(/namespace="([^"]*)"/.exec(query)?.[1] ?? '');
+    const requested: string[] = [];
+    let [running, max] = [0, 0];
+    const request = async (query: string): Promise<Sample[]> => {
+      max = Math.max(max, ++running);
+      requested.push(/namespace="([^"]*)"/.exec(query)?.[1] ?? '');
       await new Promise(setImmediate);
       running--;
       return [];
     };
-    const weeks = new WeekFromPrometheus(ask, own);
+    const weeks = new WeekFromPrometheus(request, own);
     const ofNamespace = (namespace: string) =>
       weeks.read({ ...HPA, metadata: { ...HPA.metadata, namespace } }, today, signal);
     await Promise.all(['a', 'b', 'a'].map(ofNamespace));
-    expect([most, asked]).to.deep.equal([1, ['a', 'b'].flatMap((name) => Array(21).fill(name))]);
+    expect([max, requested]).to.deep.equal([1, ['a', 'b'].flatMap((name) => Array(21).fill(name))]);
     await own.advance(599_999);
     await ofNamespace('a');
-    expect(asked).to.have.lengthOf(42);
+    expect(requested).to.have.lengthOf(42);
     await own.advance(1);
     await ofNamespace('a');
-    expect(asked).to.have.lengthOf(63);
+    expect(requested).to.have.lengthOf(63);
   });
 
   it('reads the next namespace after a failure', async () => {
     let isAway = true;
-    const ask = async (): Promise<Sample[]> => {
+    const request = async (): Promise<Sample[]> => {
       if (isAway) throw new Error('connection refused');
       return [];
     };
-    const weeks = new WeekFromPrometheus(ask, new ManualClock());
+    const weeks = new WeekFromPrometheus(request, new ManualClock());
     const first = await weeks.read(HPA, today, signal).catch((error: Error) => error.message);
     isAway = false;
     const other = await weeks.read({ ...HPA, metadata: { ...HPA.metadata, namespace: 'b' } }, today, signal);

@@ -7,10 +7,10 @@ import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { debugHpa, decisionLine, hpaText } from '#lib/hpa/observability/debug-hpa.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { hpaCharts } from '#lib/hpa/observability/hpa-page.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
-import { DECIDED_AT_MS, ReportedHpas, type ToldFacts } from './reported-hpas.ts';
+import { explainedAt, webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
+import { DECIDED_AT_MS, type ReportedFacts, ReportedHpas } from './reported-hpas.ts';
 
-const web = followedWeb({ minReplicas: 2 });
+const web = webHpa({ minReplicas: 2 });
 
 /** HPAs with one decision each, except the first, with a second one half a minute later. */
 function decided(): DecisionLog {
@@ -27,7 +27,7 @@ function decided(): DecisionLog {
   return log;
 }
 
-function asked(
+function requested(
   search: string,
   {
     method = 'GET',
@@ -49,11 +49,11 @@ function asked(
 describe('debugHpa', () => {
   it('summarizes all HPAs, or those of a namespace', () => {
     const names = (search: string) =>
-      JSON.parse(asked(search).text).hpas.map((one: { readonly name: string }) => one.name);
+      JSON.parse(requested(search).text).hpas.map((one: { readonly name: string }) => one.name);
     expect(names('')).to.deep.equal(['web', 'till']);
     expect(names('namespace=shop')).to.deep.equal(['till']);
-    expect(JSON.parse(asked('').text).hpas[0]).to.deep.include({ namespace: 'default' });
-    expect(JSON.parse(asked('').text).hpas[0].latest).to.include({ atMs: 30_000, desiredReplicas: 3 });
+    expect(JSON.parse(requested('').text).hpas[0]).to.deep.include({ namespace: 'default' });
+    expect(JSON.parse(requested('').text).hpas[0].latest).to.include({ atMs: 30_000, desiredReplicas: 3 });
   });
 
   it('returns a line per decision for text', () => {
@@ -61,22 +61,24 @@ describe('debugHpa', () => {
       'default/web  1970-01-01T00:00:30Z  2 -> 3  scaled  metrics, metrics propose 3',
       'shop/till  1970-01-01T00:00:00Z  2 -> 2  scaled  metrics, metrics propose 3',
     ];
-    for (const response of [asked('format=text'), asked('', { accept: 'text/plain' })]) {
+    for (const response of [requested('format=text'), requested('', { accept: 'text/plain' })]) {
       expect(response.type).to.equal('text/plain; charset=utf-8');
       expect(response.text).to.equal(`${lines.join('\n')}\n`);
     }
-    expect(asked('format=json', { accept: 'text/plain' }).type).to.match(/^application\/json/);
+    expect(requested('format=json', { accept: 'text/plain' }).type).to.match(/^application\/json/);
     for (const accept of ['*/*', 'image/png', 'application/json, text/plain'])
-      expect(asked('', { accept }).type, accept).to.match(/^application\/json/);
-    expect(asked('', { method: 'HEAD', accept: 'text/plain' }).type).to.equal('text/plain; charset=utf-8');
-    expect(asked('namespace=default&name=web&format=text').text).to.contain('scaled from 2 to 3');
+      expect(requested('', { accept }).type, accept).to.match(/^application\/json/);
+    expect(requested('', { method: 'HEAD', accept: 'text/plain' }).type).to.equal(
+      'text/plain; charset=utf-8',
+    );
+    expect(requested('namespace=default&name=web&format=text').text).to.contain('scaled from 2 to 3');
   });
 
   it('describes one HPA', () => {
-    const { decisions, explanation } = JSON.parse(asked('namespace=default&name=web').text);
+    const { decisions, explanation } = JSON.parse(requested('namespace=default&name=web').text);
     expect([decisions.length, explanation.atMs]).to.deep.equal([2, 30_000]);
     const minimum = 'stays 2: the load of the last week requires 2';
-    const of = (search: string) => asked(`namespace=default&name=web${search}`, { minimum }).text;
+    const of = (search: string) => requested(`namespace=default&name=web${search}`, { minimum }).text;
     expect(JSON.parse(of('')).autoMinReplicas).to.equal(minimum);
     expect(of('&format=text')).to.equal(
       `HorizontalPodAutoscaler default/web
@@ -96,8 +98,8 @@ last 2 decisions, latest first, in UTC:
 
   it('returns 404 without a decision', () => {
     const log = new DecisionLog();
-    expect(JSON.parse(asked('', { log }).text)).to.deep.equal({ hpas: [] });
-    expect(asked('format=text', { log }).text).to.equal('\n');
+    expect(JSON.parse(requested('', { log }).text)).to.deep.equal({ hpas: [] });
+    expect(requested('format=text', { log }).text).to.equal('\n');
   });
 
   it('reports another controller among earlier decisions, and for a new HPA', () => {
@@ -122,11 +124,11 @@ last 2 decisions, latest first, in UTC:
       ['namespce=a', 400, /^unknown query parameter "namespce": supported: namespace, name, format$/],
       ['format=xml', 400, /^format must be json or text$/],
     ] as const) {
-      expect(() => asked(search), search)
+      expect(() => requested(search), search)
         .to.throw(message)
         .which.includes({ code });
     }
-    expect(() => asked('', { method: 'POST' }))
+    expect(() => requested('', { method: 'POST' }))
       .to.throw()
       .which.includes({ code: 405 });
   });
@@ -155,9 +157,9 @@ describe('hpaText', () => {
 
   it('shows the decision of a dry run, and whether the status agrees', () => {
     const reported = new ReportedHpas();
-    const facts: ToldFacts = { isDryRun: true, desiredReplicas: 3, proposedReplicas: 3, ratio: 1.5 };
-    reported.decided('shop/web', DECIDED_AT_MS, { ...facts, statusSays: 3 });
-    reported.decided('shop/web', DECIDED_AT_MS + 15_000, { ...facts, statusSays: 2, isScaled: true });
+    const facts: ReportedFacts = { isDryRun: true, desiredReplicas: 3, proposedReplicas: 3, ratio: 1.5 };
+    reported.decided('shop/web', DECIDED_AT_MS, { ...facts, statusReplicas: 3 });
+    reported.decided('shop/web', DECIDED_AT_MS + 15_000, { ...facts, statusReplicas: 2, isScaled: true });
     reported.decided('shop/web', DECIDED_AT_MS + 30_000, facts); // without a status write
     expect(textOf(reported)).to.equal(`HorizontalPodAutoscaler shop/web
 decided at 2026-01-01T12:00:30Z

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import type { MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
 import { LoadHistory } from '#lib/hpa/observability/decision-log.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
-import { memoryInUse } from '#spec/support/held-resources.ts';
+import { explainedAt, webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
+import { memoryInUse } from '#spec/support/open-resources.ts';
 import { DECIDED_AT_MS, ReportedHpas } from './reported-hpas.ts';
 
 const MINUTE_MS = 60_000;
@@ -37,7 +37,7 @@ describe('DecisionLog', () => {
     if (!read || !failed) throw new Error('both are explained');
     const decided = (metrics: typeof read.metrics) => {
       const outcome = { explanation: { ...read, atMs: DECIDED_AT_MS, metrics } } as unknown as Outcome;
-      log.record('default/web', outcome, { hpa: followedWeb({ minReplicas: 2 }), isDryRun: false });
+      log.record('default/web', outcome, { hpa: webHpa({ minReplicas: 2 }), isDryRun: false });
       return log.find('default/web')?.missingSinceMs;
     };
     expect(decided([...read.metrics, ...failed.metrics])).to.equal(DECIDED_AT_MS);
@@ -81,7 +81,7 @@ describe('DecisionLog', () => {
       desiredReplicas: 3,
       isScaled: true,
       isDryRun: true,
-      statusSays: 3,
+      statusReplicas: 3,
     });
     expect(latest()).to.deep.equal({ ...decided, desiredReplicas: 3, isScaled: false, agrees: true });
     const failure = `Cannot read metric${'x'.repeat(480)}: connection refused`;

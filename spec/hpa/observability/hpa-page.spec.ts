@@ -6,8 +6,8 @@ import { DecisionLog, type HpaDecisions, LoadHistory } from '#lib/hpa/observabil
 import { hpaCharts, renderHpas } from '#lib/hpa/observability/hpa-page.ts';
 import { hpaUi } from '#lib/hpa/observability/hpa-ui.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
-import { DECIDED_AT_MS, ReportedHpas, type ToldFacts } from './reported-hpas.ts';
+import { explainedAt, webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
+import { DECIDED_AT_MS, type ReportedFacts, ReportedHpas } from './reported-hpas.ts';
 
 const LONG = 'x'.repeat(100_000);
 const SELECTOR =
@@ -27,7 +27,7 @@ function hostileLog(hpas: number, metricsOfEach: number): DecisionLog {
     metrics: Array.from({ length: metricsOfEach }, () => metric),
   };
   const outcome = { explanation, desiredReplicas: undefined, error: LONG } as unknown as Outcome;
-  const hpa = followedWeb({ minReplicas: 1 });
+  const hpa = webHpa({ minReplicas: 1 });
   for (let index = 0; index < hpas; index++) {
     const metadata = { ...hpa.metadata, name: `web-${index}` };
     for (let count = 0; count < 60; count++)
@@ -137,7 +137,7 @@ describe('renderHpas with decisions', () => {
       ...['waiting: Limited', 'waiting: Paused'],
     ]);
     const head = [...page('view=hpas').matchAll(/<th(?: class="(\w+)")? scope="col">/g)].map(
-      ([, look]) => look,
+      ([, check]) => check,
     );
     expect(head).to.deep.equal([
       ...[undefined, 'faint', 'name', 'number', 'number', 'number', 'text', 'number'],
@@ -242,7 +242,7 @@ function drawn(chart: unknown) {
 }
 
 /** Charts of one HPA with decisions half a minute apart. */
-function chartsOf(...facts: readonly ToldFacts[]) {
+function chartsOf(...facts: readonly ReportedFacts[]) {
   const reported = new ReportedHpas();
   for (const [index, fact] of facts.entries())
     reported.decided('shop/web', DECIDED_AT_MS + index * 30_000, fact);

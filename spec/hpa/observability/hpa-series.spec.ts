@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import type { Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
 import { HpaSeries } from '#lib/hpa/observability/hpa-series.ts';
-import { followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
+import { webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
 import { DECIDED_AT_MS, ReportedHpas } from './reported-hpas.ts';
 
 describe('HpaSeries', () => {
@@ -12,7 +12,7 @@ describe('HpaSeries', () => {
     const series = new HpaSeries(registry, new DecisionLog());
     const scaled = (currentReplicas: number, desiredReplicas: number) => {
       const outcome = { explanation: { metrics: [], currentReplicas }, desiredReplicas };
-      series.decided(followedWeb({ minReplicas: 1 }), outcome as unknown as Outcome, {
+      series.decided(webHpa({ minReplicas: 1 }), outcome as unknown as Outcome, {
         isDryRun: false,
         tookMs: new Map(),
       });
@@ -33,10 +33,10 @@ describe('HpaSeries', () => {
       name: string,
       explained: object,
       desiredReplicas?: number,
-      { isDryRun = false, says = 0 } = {},
+      { isDryRun = false, states = 0 } = {},
     ) => {
-      const web = followedWeb({ minReplicas: 1 });
-      const hpa = { ...web, metadata: { ...web.metadata, name }, status: { desiredReplicas: says } };
+      const web = webHpa({ minReplicas: 1 });
+      const hpa = { ...web, metadata: { ...web.metadata, name }, status: { desiredReplicas: states } };
       const outcome = { explanation: { metrics: [], ...explained }, desiredReplicas } as unknown as Outcome;
       series.decided(hpa, outcome, { isDryRun, tookMs: new Map([[0, 3]]) });
     };
@@ -65,8 +65,8 @@ describe('HpaSeries', () => {
       { type: '', ...failure('InvalidMetricSourceType') },
     ];
     decided('web', { metrics, currentReplicas: 2 });
-    decided('dry', { currentReplicas: 2, desiredReplicas: 3 }, 3, { isDryRun: true, says: 3 });
-    decided('dry', { currentReplicas: 2, desiredReplicas: 4 }, 4, { isDryRun: true, says: 3 });
+    decided('dry', { currentReplicas: 2, desiredReplicas: 3 }, 3, { isDryRun: true, states: 3 });
+    decided('dry', { currentReplicas: 2, desiredReplicas: 4 }, 4, { isDryRun: true, states: 3 });
     series.memoryUnread();
     reported.decided('shop/web', DECIDED_AT_MS);
     reported.decided('shop/full', DECIDED_AT_MS, { desiredReplicas: 100 });
@@ -121,7 +121,7 @@ describe('HpaSeries', () => {
     const registry = new Registry();
     const series = new HpaSeries(registry, new DecisionLog());
     const scaled = (name: string, currentReplicas: number, desiredReplicas: number) => {
-      const web = followedWeb({ minReplicas: 1 });
+      const web = webHpa({ minReplicas: 1 });
       const outcome = { explanation: { metrics: [], currentReplicas }, desiredReplicas };
       const hpa = { ...web, metadata: { ...web.metadata, name } };
       series.decided(hpa, outcome as unknown as Outcome, { isDryRun: false, tookMs: new Map() });

@@ -1,6 +1,6 @@
 import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
-import { explainedAt, followedWeb } from '#spec/hpa/min-replicas/built-decision.ts';
+import { explainedAt, webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
 
 /** The time of the decisions. */
 export const DECIDED_AT_MS = Date.UTC(2026, 0, 1, 12);
@@ -10,7 +10,7 @@ type ExplainedFacts = {
 };
 
 /** Changes of a decision, by default one with a load exactly at its target. */
-export interface ToldFacts extends ExplainedFacts {
+export interface ReportedFacts extends ExplainedFacts {
   /** Of its only metric; `null` if that could not be read. */
   readonly ratio?: number | null;
   /** The name of the metric. */
@@ -19,7 +19,7 @@ export interface ToldFacts extends ExplainedFacts {
   readonly isScaled?: boolean;
   readonly isDryRun?: boolean;
   /** The status, in a dry run. */
-  readonly statusSays?: number;
+  readonly statusReplicas?: number;
   readonly error?: string;
   readonly problem?: string;
 }
@@ -29,7 +29,7 @@ export class ReportedHpas {
   readonly log = new DecisionLog();
 
   /** @param key `namespace/name` */
-  decided(key: string, atMs: number, facts: ToldFacts = {}): void {
+  decided(key: string, atMs: number, facts: ReportedFacts = {}): void {
     const {
       ratio = 1,
       metric,
@@ -37,7 +37,7 @@ export class ReportedHpas {
       isDryRun = false,
       error,
       problem,
-      statusSays,
+      statusReplicas,
       ...more
     } = facts;
     const [namespace = '', name = ''] = key.split('/');
@@ -51,10 +51,10 @@ export class ReportedHpas {
       ...more,
     } as Explanation;
     const desiredReplicas = isScaled ? explanation.desiredReplicas : undefined;
-    const web = followedWeb({ minReplicas: 2 });
+    const web = webHpa({ minReplicas: 2 });
     const hpa = {
       ...{ ...web, metadata: { ...web.metadata, namespace, name } },
-      ...(statusSays !== undefined && { status: { desiredReplicas: statusSays } }),
+      ...(statusReplicas !== undefined && { status: { desiredReplicas: statusReplicas } }),
     };
     this.log.record(key, { explanation, desiredReplicas, error } as unknown as Outcome, {
       ...{ hpa, isDryRun, problem },

@@ -9,7 +9,7 @@ import type { RecordedCase } from './recorded-case.ts';
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** A case and its position in the file. */
-export interface PlacedCase {
+export interface LocatedCase {
   readonly recorded: RecordedCase;
   /** As in `line 3`. */
   readonly place: string;
@@ -20,7 +20,7 @@ export interface PlacedCase {
  *
  * @throws {Error} with the file, the line, and the rule
  */
-export function readCases(file: string): readonly PlacedCase[] {
+export function readCases(file: string): readonly LocatedCase[] {
   try {
     return parseCases(textOf(readFileSync(file)));
   } catch (error) {
@@ -29,7 +29,7 @@ export function readCases(file: string): readonly PlacedCase[] {
 }
 
 /** Reads one case per line. @throws {Error} with the line and the rule */
-export function parseCases(text: string): readonly PlacedCase[] {
+export function parseCases(text: string): readonly LocatedCase[] {
   const cases = text.split('\n').flatMap((line, index) => {
     const place = `line ${index + 1}`;
     return line.trim() === '' ? [] : [{ place, recorded: caseOf(line, place) }];

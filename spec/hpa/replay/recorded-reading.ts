@@ -22,8 +22,8 @@ export function recordedReading(
     return { error: error.message };
   }
   const { errors = {} } = metrics;
-  const failed = (asked: string) => {
-    const error = errors[asked];
+  const failed = (requested: string) => {
+    const error = errors[requested];
     return error === undefined ? undefined : { error };
   };
   switch (metric.type) {

@@ -1,7 +1,7 @@
 import { defaultedSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { deliberateDifference } from './deliberate-differences.ts';
 import { type DifferingField, differingFields } from './differing-fields.ts';
-import type { PlacedCase } from './read-cases.ts';
+import type { LocatedCase } from './read-cases.ts';
 import { replayCase } from './replay-case.ts';
 
 /** Result of replaying a file. */
@@ -22,7 +22,7 @@ export interface DifferingCase {
  *
  * @throws {Error} with the name of a case that cannot be replayed
  */
-export function replayAll(cases: readonly PlacedCase[]): ReplayReport {
+export function replayAll(cases: readonly LocatedCase[]): ReplayReport {
   const differing = cases.flatMap((recorded) => differingCase(recorded) ?? []);
   return { agreeing: cases.length - differing.length, differing };
 }
@@ -37,7 +37,7 @@ export function formatReport({ agreeing, differing }: ReplayReport): string {
   ].join('\n');
 }
 
-function differingCase({ recorded, place }: PlacedCase): DifferingCase | undefined {
+function differingCase({ recorded, place }: LocatedCase): DifferingCase | undefined {
   const { outcome, explanation } = replayed(recorded, place);
   const { spec, submittedSpec } = recorded.hpa;
   const fields = [
@@ -49,7 +49,7 @@ function differingCase({ recorded, place }: PlacedCase): DifferingCase | undefin
   return { id: recorded.id, fields, deliberate };
 }
 
-function replayed(recorded: PlacedCase['recorded'], place: string): ReturnType<typeof replayCase> {
+function replayed(recorded: LocatedCase['recorded'], place: string): ReturnType<typeof replayCase> {
   try {
     return replayCase(recorded);
   } catch (cause) {

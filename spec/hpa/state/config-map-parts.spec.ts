@@ -18,12 +18,12 @@ function part(version: number, records: Readonly<Record<string, string>>): State
 }
 const ABSENT: StatePart = { metadata: undefined, records: new Map() };
 
-function placed(
+function located(
   before: readonly StatePart[],
   changes: Readonly<Record<string, string | undefined>>,
-  known: (name: string) => boolean = isKnown,
+  existing: (name: string) => boolean = isKnown,
 ) {
-  const { parts, refused } = assignRecords(before, new Map(Object.entries(changes)), known);
+  const { parts, refused } = assignRecords(before, new Map(Object.entries(changes)), existing);
   return { parts: parts.map((records) => Object.fromEntries(records)), refused };
 }
 
@@ -35,25 +35,25 @@ describe('assignRecords', () => {
   it('fills a part to its last byte, and continues in the next', () => {
     const text = 'x'.repeat(899_999);
     const nothing = [{}, {}];
-    expect(placed([], { a: text })).to.deep.equal({ parts: [{ a: text }, {}, ...nothing], refused: [] });
-    expect(placed([], { a: text, b: '' }).parts.slice(0, 2)).to.deep.equal([{ a: text }, { b: '' }]);
-    expect(placed([], { a: `${text}x` })).to.deep.equal({ parts: [{}, {}, ...nothing], refused: ['a'] });
-    expect(placed([part(1, { a: text })], { a: text.replace('x', 'y') }).parts[0]).to.have.property('a');
+    expect(located([], { a: text })).to.deep.equal({ parts: [{ a: text }, {}, ...nothing], refused: [] });
+    expect(located([], { a: text, b: '' }).parts.slice(0, 2)).to.deep.equal([{ a: text }, { b: '' }]);
+    expect(located([], { a: `${text}x` })).to.deep.equal({ parts: [{}, {}, ...nothing], refused: ['a'] });
+    expect(located([part(1, { a: text })], { a: text.replace('x', 'y') }).parts[0]).to.have.property('a');
   });
 
   it('reuses the room of a shrunk record at once', () => {
     const half = 'x'.repeat(440_000);
     const before = [part(1, { a: half, b: half })];
-    expect(placed(before, { a: 'short', c: half }).parts[0]).to.have.all.keys('a', 'b', 'c');
-    expect(placed(before, { a: undefined, c: half }).parts[0]).to.have.all.keys('b', 'c');
-    expect(placed(before, { a: `${half}${half}`, c: half }).parts.map(Object.keys)).to.deep.equal([
+    expect(located(before, { a: 'short', c: half }).parts[0]).to.have.all.keys('a', 'b', 'c');
+    expect(located(before, { a: undefined, c: half }).parts[0]).to.have.all.keys('b', 'c');
+    expect(located(before, { a: `${half}${half}`, c: half }).parts.map(Object.keys)).to.deep.equal([
       ...[['b', 'c'], ['a'], [], []],
     ]);
   });
 
   it('drops records of deleted HPAs, and the older of two', () => {
     const before = [part(7, { a: 'old', b: 'b' }), part(8, { a: 'new', c: 'c' })];
-    expect(placed(before, {}, (name) => name !== 'b')).to.deep.equal({
+    expect(located(before, {}, (name) => name !== 'b')).to.deep.equal({
       ...{ parts: [{}, { a: 'new', c: 'c' }, {}, {}], refused: [] },
     });
   });
@@ -61,8 +61,8 @@ describe('assignRecords', () => {
   it('writes neither to an unreadable part nor beyond it', () => {
     const text = 'x'.repeat(800_000);
     const closed = { ...ABSENT, isClosed: true } as const;
-    expect(placed([part(1, { a: text }), closed], { b: text }).refused).to.deep.equal(['b']);
-    expect(placed([part(1, { a: text }), closed], { b: 'short' }).parts[0]).to.have.all.keys('a', 'b');
+    expect(located([part(1, { a: text }), closed], { b: text }).refused).to.deep.equal(['b']);
+    expect(located([part(1, { a: text }), closed], { b: 'short' }).parts[0]).to.have.all.keys('a', 'b');
   });
 });
 

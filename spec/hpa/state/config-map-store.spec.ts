@@ -21,12 +21,12 @@ const NAMES = [
 describe('ConfigMapStore', () => {
   let server: SimulatedApiServer;
   let client: ApiClient;
-  let known: Set<string>;
+  let existing: Set<string>;
 
   beforeEach(async () => {
     server = await startSimulatedApiServer({});
     client = new ApiClient({ access: await server.access(), clock: server.clock, userAgent: 'spec' });
-    known = new Set(Array.from({ length: 40 }, (_, index) => `web-${index}`));
+    existing = new Set(Array.from({ length: 40 }, (_, index) => `web-${index}`));
   });
   afterEach(async () => {
     await client[Symbol.asyncDispose]();
@@ -35,18 +35,18 @@ describe('ConfigMapStore', () => {
 
   it('stores a namespace in one ConfigMap while it fits', async () => {
     const store = lead();
-    await Promise.all([...known].map((name) => store.put('default', name, `of ${name}`)));
+    await Promise.all([...existing].map((name) => store.put('default', name, `of ${name}`)));
     expect(await sizes()).to.have.lengthOf(1);
     const next = lead();
     expect(await next.get('default', 'web-39')).to.equal('of web-39');
-    await Promise.all([...known].map((name) => next.put('default', name, undefined)));
+    await Promise.all([...existing].map((name) => next.put('default', name, undefined)));
     expect(await sizes()).to.deep.equal([]);
   });
 
   it('continues in further ConfigMaps within the size limit, and rejects what fits in none', async () => {
     const store = lead();
     const outcomes = await Promise.all(
-      [...known].map((name) => store.put('default', name, longText(name)).then(() => 'kept', String)),
+      [...existing].map((name) => store.put('default', name, longText(name)).then(() => 'kept', String)),
     );
     expect(outcomes.filter((one) => one === 'kept')).to.have.lengthOf(16);
     expect(outcomes[16]).to.equal(
@@ -56,7 +56,7 @@ describe('ConfigMapStore', () => {
     expect(taken).to.have.lengthOf(4);
     for (const bytes of taken) expect(bytes).to.be.within(RECORD_BYTES, 900_000);
     const next = lead();
-    for (const name of [...known].slice(0, 16))
+    for (const name of [...existing].slice(0, 16))
       expect(await next.get('default', name)).to.equal(longText(name));
     expect(await next.get('default', 'web-16')).to.equal(undefined);
     await next.put('default', 'web-0', undefined);
@@ -65,8 +65,8 @@ describe('ConfigMapStore', () => {
 
   it('removes deleted records from all ConfigMaps, the last first', async () => {
     const store = lead();
-    await Promise.all([...known].slice(0, 16).map((name) => store.put('default', name, longText(name))));
-    known = new Set(['web-12']); // in the last ConfigMap
+    await Promise.all([...existing].slice(0, 16).map((name) => store.put('default', name, longText(name))));
+    existing = new Set(['web-12']); // in the last ConfigMap
     await store.put('default', 'web-12', 'short');
     expect(await sizes()).to.deep.equal([0, 0, 0, 'web-12short'.length]);
     expect(await lead().get('default', 'web-12')).to.equal('short');
@@ -77,7 +77,7 @@ describe('ConfigMapStore', () => {
   it('moves grown records without loss when killed in between', async () => {
     for (const failingWrite of [0, 1, 2]) {
       const store = lead();
-      const first = [...known].slice(0, 4);
+      const first = [...existing].slice(0, 4);
       await Promise.all(first.map((name) => store.put('default', name, longText(name))));
       let writes = 0;
       server.cluster.apiServer.setFaults(failing(() => writes++ === failingWrite));
@@ -86,9 +86,9 @@ describe('ConfigMapStore', () => {
       server.cluster.apiServer.setFaults();
       const next = lead();
       for (const name of first) {
-        const kept = await next.get('default', name);
-        if (name === 'web-1') expect([grown, longText(name)], `${failingWrite}`).to.include(kept);
-        else expect(kept).to.equal(longText(name));
+        const retained = await next.get('default', name);
+        if (name === 'web-1') expect([grown, longText(name)], `${failingWrite}`).to.include(retained);
+        else expect(retained).to.equal(longText(name));
       }
       await next.put('default', 'web-1', 'short again');
       expect(await lead().get('default', 'web-1')).to.equal('short again');
@@ -99,7 +99,7 @@ describe('ConfigMapStore', () => {
 
   it('retains the previous version of a record that fits in none', async () => {
     const store = lead();
-    const names = [...known].slice(0, 16);
+    const names = [...existing].slice(0, 16);
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
     const grown = longText('web-5') + longText('more');
     expect(await store.put('default', 'web-5', grown).catch(String)).to.contain('no room for "web-5"');
@@ -113,7 +113,7 @@ describe('ConfigMapStore', () => {
   for (const index of [0, 1, 2])
     it(`finds the other ConfigMaps when number ${index + 1} was deleted`, async () => {
       const store = lead();
-      const names = [...known].slice(0, 16);
+      const names = [...existing].slice(0, 16);
       await Promise.all(names.map((name) => store.put('default', name, longText(name))));
       await remove(NAMES[index] ?? '');
       await store.put('default', 'web-15', 'of now'); // in the last ConfigMap
@@ -141,7 +141,7 @@ describe('ConfigMapStore', () => {
     });
 
   it('finds the others when the first was deleted, and continues', async () => {
-    const names = [...known].slice(0, 12);
+    const names = [...existing].slice(0, 12);
     await Promise.all(names.map((name) => lead().get('default', name)));
     const store = lead();
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
@@ -157,7 +157,7 @@ describe('ConfigMapStore', () => {
   });
 
   it('adopts a ConfigMap beyond a missing one', async () => {
-    const names = [...known].slice(0, 12);
+    const names = [...existing].slice(0, 12);
     const store = lead();
     await Promise.all(names.map((name) => store.put('default', name, longText(name))));
     await remove(NAMES[0]);
@@ -184,7 +184,7 @@ describe('ConfigMapStore', () => {
       });
       const store = lead();
       const outcomes = await Promise.all(
-        [...known]
+        [...existing]
           .slice(0, 6)
           .map((name) => store.put('default', name, longText(name)).then(() => '', String)),
       );
@@ -199,7 +199,7 @@ describe('ConfigMapStore', () => {
     return new ConfigMapStore({
       configMaps: new ResourceClient<ConfigMap>({ api: client, resource: CONFIG_MAPS }),
       clock: systemClock,
-      isKnown: (key) => known.has(key.slice('default/'.length)),
+      isKnown: (key) => existing.has(key.slice('default/'.length)),
     });
   }
 

@@ -34,16 +34,16 @@ describe('reduceState', () => {
   it('is not outdated by the same recommendation or by time', () => {
     const at = (atMs: number, ...earlier: ScalingState['recommendations']) =>
       reduceState({ ...EMPTY_STATE, recommendations: [...earlier, { replicas: 5, atMs }] }, WINDOWS, atMs);
-    const kept = at(1000, { replicas: 9, atMs: 0 });
-    expect(isOutdated(kept, at(200_000, { replicas: 9, atMs: 0 }), WINDOWS, 200_000)).to.equal(false);
-    expect(isOutdated(kept, at(400_000), WINDOWS, 400_000)).to.equal(false);
-    expect(isOutdated(kept, at(200_000), WINDOWS, 200_000)).to.equal(true);
+    const retained = at(1000, { replicas: 9, atMs: 0 });
+    expect(isOutdated(retained, at(200_000, { replicas: 9, atMs: 0 }), WINDOWS, 200_000)).to.equal(false);
+    expect(isOutdated(retained, at(400_000), WINDOWS, 400_000)).to.equal(false);
+    expect(isOutdated(retained, at(200_000), WINDOWS, 200_000)).to.equal(true);
     const lower = reduceState(
       { ...EMPTY_STATE, recommendations: [{ replicas: 4, atMs: 2000 }] },
       WINDOWS,
       2000,
     );
-    expect(isOutdated(kept, lower, WINDOWS, 2000)).to.equal(true);
+    expect(isOutdated(retained, lower, WINDOWS, 2000)).to.equal(true);
   });
 
   const policies = [{ type: 'Pods', value: 2, periodSeconds: 60 }];
@@ -89,9 +89,10 @@ function play(
     replicas = outcome.desiredReplicas ?? replicas;
     taken.push(replicas);
     const windows = findStateWindows(input.hpa.spec, DEFAULT_HPA_CONFIG);
-    const kept = reduceState(memory, windows, nowMs);
+    const retained = reduceState(memory, windows, nowMs);
     const before = text === undefined ? undefined : parseRecord(text);
-    if (!before || isOutdated(before, kept, windows, nowMs)) text = formatRecord({ ...kept, uid: 'u' });
+    if (!before || isOutdated(before, retained, windows, nowMs))
+      text = formatRecord({ ...retained, uid: 'u' });
     const record = parseRecord(text ?? '');
     if (!record) throw new Error('what was written is a record');
     if (index === killedAfter) memory = restoreState(record, nowMs);
@@ -127,9 +128,9 @@ describe('parseRecord', () => {
 
   it('bounds the length and entries of a record', () => {
     const text = formatRecord(FULL);
-    const longest = text.padEnd(262_144);
-    expect(parseRecord(longest)).to.deep.equal(FULL);
-    expect(parseRecord(`${longest} `)).to.equal(undefined);
+    const max = text.padEnd(262_144);
+    expect(parseRecord(max)).to.deep.equal(FULL);
+    expect(parseRecord(`${max} `)).to.equal(undefined);
     const withMany = (count: number) => {
       const recommendations = Array.from({ length: count }, () => ({ replicas: 1, atMs: 1 }));
       return parseRecord(formatRecord({ ...NOTHING, recommendations }));
@@ -154,16 +155,16 @@ describe('parseRecord', () => {
 
 describe('withIntent', () => {
   it('counts an intended scale change as written, by direction', () => {
-    const { intent: _, ...kept } = FULL;
-    const events = { uid: 'u', recommendations: kept.recommendations, latest: kept.latest };
+    const { intent: _, ...retained } = FULL;
+    const events = { uid: 'u', recommendations: retained.recommendations, latest: retained.latest };
     expect(withIntent(FULL)).to.deep.equal({
-      ...{ ...events, scaleDownEvents: kept.scaleDownEvents },
-      scaleUpEvents: [...kept.scaleUpEvents, { change: 2, atMs: 5000 }],
+      ...{ ...events, scaleDownEvents: retained.scaleDownEvents },
+      scaleUpEvents: [...retained.scaleUpEvents, { change: 2, atMs: 5000 }],
     });
     expect(withIntent({ ...FULL, intent: { from: 6, to: 1, atMs: 5000 } })).to.deep.equal({
-      ...{ ...events, scaleUpEvents: kept.scaleUpEvents },
-      scaleDownEvents: [...kept.scaleDownEvents, { change: 5, atMs: 5000 }],
+      ...{ ...events, scaleUpEvents: retained.scaleUpEvents },
+      scaleDownEvents: [...retained.scaleDownEvents, { change: 5, atMs: 5000 }],
     });
-    expect(withIntent(kept)).to.deep.equal(kept);
+    expect(withIntent(retained)).to.deep.equal(retained);
   });
 });

@@ -40,16 +40,16 @@ describe('ClusterAccess', () => {
   });
 
   it('reads the source once for concurrent callers', async () => {
-    const asking = [access.authorization(), access.authorization(), access.authorization()];
+    const pending = [access.authorization(), access.authorization(), access.authorization()];
     expect(loads).to.have.length(2);
     loads[1]?.resolve({ tls: TLS, authorization: 'Bearer 2' });
-    expect(await Promise.all(asking)).to.deep.equal(['Bearer 2', 'Bearer 2', 'Bearer 2']);
+    expect(await Promise.all(pending)).to.deep.equal(['Bearer 2', 'Bearer 2', 'Bearer 2']);
   });
 
   it('logs no failure of reads that the end of the program aborts, and starts no others', async () => {
-    const asking = access.authorization();
+    const pending = access.authorization();
     ending.abort(new Error('shutting down'));
-    expect(await asking).to.equal('Bearer 1');
+    expect(await pending).to.equal('Bearer 1');
     await clock.advance(10_000);
     expect(await access.authorization()).to.equal('Bearer 1');
     expect(loads).to.have.length(2);
@@ -57,9 +57,9 @@ describe('ClusterAccess', () => {
   });
 
   it('reads a source that fails no more often than one that responds', async () => {
-    const asking = access.authorization();
+    const pending = access.authorization();
     loads[1]?.reject(new Error('the plugin failed'));
-    expect(await asking).to.equal('Bearer 1');
+    expect(await pending).to.equal('Bearer 1');
     await clock.advance(9_999);
     expect(await access.authorization()).to.equal('Bearer 1');
     expect(loads).to.have.length(2);
@@ -96,9 +96,9 @@ describe('ClusterAccess', () => {
   });
 
   it('fails with an error when a source takes longer than 10 s', async () => {
-    const asking = access.authorization();
+    const pending = access.authorization();
     await clock.advance(10_000);
-    expect(await asking).to.equal('Bearer 1');
+    expect(await pending).to.equal('Bearer 1');
     expect(logger.lines.map(({ fields }) => fields.err)).to.deep.equal(['no credentials within 10s']);
   });
 });

@@ -10,11 +10,11 @@ describe('ReloadingFiles', () => {
   it('reads the current contents, and notifies listeners', async () => {
     await using set = await setUp();
     expect(set.files.current).to.equal('1+1');
-    const heard: string[] = [];
-    set.files.onChange((current) => heard.push(current));
+    const received: string[] = [];
+    set.files.onChange((current) => received.push(current));
     await set.write('2', '2');
     await set.tick(() => set.files.current === '2+2');
-    expect(heard).to.deep.equal(['2+2']);
+    expect(received).to.deep.equal(['2+2']);
   });
 
   it('keeps the last valid version while the files do not match, or are missing', async () => {
@@ -35,13 +35,13 @@ describe('ReloadingFiles', () => {
 
   it("leaves a listener's failure to that listener", async () => {
     await using set = await setUp();
-    const heard: string[] = [];
+    const received: string[] = [];
     set.files.onChange(() => {
       throw new Error('not now');
     });
-    set.files.onChange((current) => heard.push(current));
+    set.files.onChange((current) => received.push(current));
     await set.write('2', '2');
-    await set.tick(() => heard.length > 0);
+    await set.tick(() => received.length > 0);
     expect(set.files.current).to.equal('2+2');
     expect(set.logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
       ['error', 'Listener failed; other listeners continue'],
@@ -96,7 +96,7 @@ async function setUp() {
     clock,
     logger,
     write,
-    tick: (holds: () => boolean) => elapseUntil(clock, 5_000, holds),
+    tick: (condition: () => boolean) => elapseUntil(clock, 5_000, condition),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

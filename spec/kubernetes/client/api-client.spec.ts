@@ -192,10 +192,10 @@ describe('ApiClient', () => {
       await using silent = await RawServer.start((socket) => socket.resume());
       const client = await clientOf(new URL(`https://127.0.0.1:${silent.port}`));
       const aborting = new AbortController();
-      const asked = client.getJson('/api', { signal: aborting.signal }).catch(() => {});
+      const requested = client.getJson('/api', { signal: aborting.signal }).catch(() => {});
       await until(clock, () => silent.sockets.length > 0);
       aborting.abort(new Error('shutting down'));
-      await asked;
+      await requested;
       await client[Symbol.asyncDispose]();
       // Counts iterations of the event loop, not time: after ten seconds the connection would time out anyway.
       for (let turn = 0; turn < 10_000 && !silent.sockets[0]?.closed; turn++) await setImmediate();
@@ -203,11 +203,11 @@ describe('ApiClient', () => {
     });
 
     it("throws the signal's own reason when it aborts", async () => {
-      const asked = Promise.withResolvers<void>();
-      const server = await serve(() => asked.resolve());
+      const requested = Promise.withResolvers<void>();
+      const server = await serve(() => requested.resolve());
       const controller = new AbortController();
       const failure = failureOf((await clientOf(server.url)).getJson('/api', { signal: controller.signal }));
-      await asked.promise;
+      await requested.promise;
       const reason = new Error('enough');
       controller.abort(reason);
       expect(await failure).to.equal(reason);
@@ -239,11 +239,11 @@ describe('ApiClient', () => {
     });
 
     it('fails once it is disposed, and aborts requests in progress', async () => {
-      const asked = Promise.withResolvers<void>();
-      const server = await serve(() => asked.resolve());
+      const requested = Promise.withResolvers<void>();
+      const server = await serve(() => requested.resolve());
       const client = await clientOf(server.url);
       const failure = failureOf(client.getJson('/api'));
-      await asked.promise;
+      await requested.promise;
       await client[Symbol.asyncDispose]();
       expect(await failure).to.be.instanceOf(Error);
       expect(describeError(await failureOf(client.getJson('/api')))).to.match(/: client is closed$/);
@@ -387,12 +387,12 @@ describe('ApiClient', () => {
 
     it('accepts the expected server name, and any name without verification', async () => {
       const server = await serveTls();
-      for (const told of [
+      for (const reported of [
         { ca: authority.certificatePem, servername: 'kubernetes' },
         { rejectUnauthorized: false },
       ]) {
         expect(
-          await (await clientOf(server.url, async () => credentials({ tls: told }))).getJson('/'),
+          await (await clientOf(server.url, async () => credentials({ tls: reported }))).getJson('/'),
         ).to.deep.equal({});
       }
     });
@@ -415,26 +415,26 @@ describe('ApiClient', () => {
     });
 
     it('fails when a server does not begin within the deadline', async () => {
-      const asked = Promise.withResolvers<void>();
-      const server = await serve(() => asked.resolve());
+      const requested = Promise.withResolvers<void>();
+      const server = await serve(() => requested.resolve());
       const failure = failureOf((await clientOf(server.url)).streamLines('/watch'));
-      await asked.promise;
+      await requested.promise;
       await clock.advance(30_000);
       expect(describeError(await failure)).to.match(/^Cannot get \/watch at .*: no response within 30s$/);
     });
 
     it('heeds the deadline and the signal that it is given', async () => {
-      let asked = Promise.withResolvers<void>();
-      const server = await serve(() => asked.resolve());
+      let requested = Promise.withResolvers<void>();
+      const server = await serve(() => requested.resolve());
       const client = await clientOf(server.url);
       const late = failureOf(client.streamLines('/watch', { timeoutMs: 5_000 }));
-      await asked.promise;
+      await requested.promise;
       await clock.advance(5_000);
       expect(describeError(await late)).to.match(/: no response within 5s$/);
-      asked = Promise.withResolvers();
+      requested = Promise.withResolvers();
       const leaving = new AbortController();
       const left = failureOf(client.streamLines('/watch', { signal: leaving.signal }));
-      await asked.promise;
+      await requested.promise;
       leaving.abort(new Error('enough'));
       expect(await left).to.equal(leaving.signal.reason);
     });

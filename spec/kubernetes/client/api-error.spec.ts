@@ -118,10 +118,10 @@ describe('serverWords', () => {
   });
 
   it('is that of Kubernetes’ client for each status', () => {
-    const said = [400, 401, 404, 405, 406, 429, 503, 504].map((statusCode) =>
+    const message = [400, 401, 404, 405, 406, 429, 503, 504].map((statusCode) =>
       serverWords(apiErrorOf('Cannot get', { statusCode, body: '' }), CUSTOM).replace(/ \(get .*/, ''),
     );
-    expect(said).to.deep.equal([
+    expect(message).to.deep.equal([
       'the server rejected our request for an unknown reason',
       'the server has asked for the client to provide credentials',
       'the server could not find the requested resource',

@@ -7,20 +7,20 @@ const PODS = { path: '/api/v1/pods', labelSelector: 'app=web' };
 
 describe('listCollection', () => {
   it('lists all pages, and returns the version of the last', async () => {
-    const { list, asked } = setUp(
+    const { list, requested } = setUp(
       page('7', ['a', 'b'], 'second'),
       page('7', ['c'], 'third&x'),
       page('7', ['d'], 'fourth'),
       page('8', ['e'], ''),
     );
     expect(await list()).to.deep.equal({ resourceVersion: '8', visited: ['a', 'b', 'c', 'd', 'e'] });
-    expect(asked.map(({ query }) => query)).to.deep.equal([
+    expect(requested.map(({ query }) => query)).to.deep.equal([
       { labelSelector: 'app=web', limit: '500' },
       { labelSelector: 'app=web', limit: '500', continue: 'second' },
       { labelSelector: 'app=web', limit: '500', continue: 'third&x' },
       { labelSelector: 'app=web', limit: '500', continue: 'fourth' },
     ]);
-    expect(asked[3]?.options).to.include({ accept: 'application/json', timeoutMs: 5 });
+    expect(requested[3]?.options).to.include({ accept: 'application/json', timeoutMs: 5 });
   });
 
   it('reads a null list as empty, as Go encodes it', async () => {
@@ -30,7 +30,7 @@ describe('listCollection', () => {
 
   it('lists shorter pages where one is too long, and longer ones again behind it', async () => {
     const long = new TooLongResponse('response has more than 16777216 bytes');
-    const { list, asked } = setUp(
+    const { list, requested } = setUp(
       long,
       long,
       page('7', ['a'], 'b'),
@@ -38,21 +38,21 @@ describe('listCollection', () => {
       page('7', ['c'], ''),
     );
     expect(await list()).to.deep.equal({ resourceVersion: '7', visited: ['a', 'b', 'c'] });
-    expect(asked.map(({ query }) => query)).to.deep.equal([
+    expect(requested.map(({ query }) => query)).to.deep.equal([
       { labelSelector: 'app=web', limit: '500' },
       { labelSelector: 'app=web', limit: '62' },
       { labelSelector: 'app=web', limit: '7' },
       { labelSelector: 'app=web', limit: '14', continue: 'b' },
       { labelSelector: 'app=web', limit: '28', continue: 'c' },
     ]);
-    expect(asked[0]?.options).to.include({ maxResponseBytes: 16 * 1024 * 1024 });
+    expect(requested[0]?.options).to.include({ maxResponseBytes: 16 * 1024 * 1024 });
   });
 
   it('fails where one object alone is too long', async () => {
     const long = new TooLongResponse('response has more than 16777216 bytes');
-    const { list, asked } = setUp(long, long, long, long);
+    const { list, requested } = setUp(long, long, long, long);
     expect(await list().catch((reason: unknown) => reason)).to.equal(long);
-    expect(asked.at(-1)?.query).to.include({ limit: '1' });
+    expect(requested.at(-1)?.query).to.include({ limit: '1' });
   });
 
   it('refuses other responses than lists', async () => {
@@ -76,13 +76,13 @@ function page(resourceVersion: string, names: readonly string[], continueAt: str
 }
 
 function setUp(...responses: readonly unknown[]) {
-  const asked: { readonly query: object; readonly options: RequestOptions | undefined }[] = [];
+  const requested: { readonly query: object; readonly options: RequestOptions | undefined }[] = [];
   const client = {
     getJson: async (path: string, options?: RequestOptions) => {
       const { pathname, searchParams } = new URL(path, 'https://api');
       expect(pathname).to.equal('/api/v1/pods');
-      asked.push({ query: Object.fromEntries(searchParams), options });
-      const response = responses[asked.length - 1];
+      requested.push({ query: Object.fromEntries(searchParams), options });
+      const response = responses[requested.length - 1];
       if (response instanceof Error) throw response;
       return response;
     },
@@ -93,5 +93,5 @@ function setUp(...responses: readonly unknown[]) {
     const resourceVersion = await listCollection(client, PODS, { visit, timeoutMs: 5 });
     return { resourceVersion, visited };
   };
-  return { asked, list };
+  return { requested, list };
 }

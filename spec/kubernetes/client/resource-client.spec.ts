@@ -45,7 +45,7 @@ describe('ResourceClient', () => {
     await serve();
     expect(await client.get(WEB)).to.deep.equal({ metadata: WEB });
     await client.get(WEB, { subresource: 'status' });
-    expect(served.asked).to.deep.equal([
+    expect(served.requested).to.deep.equal([
       'GET /apis/apps/v1/namespaces/default/deployments/web',
       'GET /apis/apps/v1/namespaces/default/deployments/web/status',
     ]);
@@ -70,7 +70,7 @@ describe('ResourceClient', () => {
     const objects = await client.list({ namespace: 'default', labelSelector: 'app=web' });
     expect(objects.map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b']);
     await client.list();
-    expect(served.asked).to.deep.equal([
+    expect(served.requested).to.deep.equal([
       'GET /apis/apps/v1/namespaces/default/deployments?labelSelector=app%3Dweb&limit=500',
       'GET /apis/apps/v1/namespaces/default/deployments?labelSelector=app%3Dweb&limit=500&continue=more',
       'GET /apis/apps/v1/deployments?limit=500',
@@ -88,7 +88,7 @@ describe('ResourceClient', () => {
     const preconditions = { uid: 'u', resourceVersion: '7' };
     await client.delete(WEB, { preconditions, propagationPolicy: 'Foreground' });
     const typed = { apiVersion: 'apps/v1', kind: 'Deployment' };
-    expect(served.asked).to.deep.equal([
+    expect(served.requested).to.deep.equal([
       'POST /apis/apps/v1/namespaces/default/deployments?fieldManager=spec',
       'PUT /apis/apps/v1/namespaces/default/deployments/web/status?dryRun=All',
       'DELETE /apis/apps/v1/namespaces/default/deployments/web',
@@ -115,7 +115,7 @@ describe('ResourceClient', () => {
       'application/strategic-merge-patch+json',
       'application/apply-patch+yaml',
     ]);
-    expect(served.asked.at(-1)).to.equal(
+    expect(served.requested.at(-1)).to.equal(
       'PATCH /apis/apps/v1/namespaces/default/deployments/web/status?fieldManager=me&force=true',
     );
     expect(JSON.parse(served.server.requests[1]?.body ?? '')).to.deep.equal([
@@ -152,11 +152,11 @@ describe('ResourceClient', () => {
       () => ({ maxRetries: 2 }),
     );
     const getting = client.get(WEB);
-    await until(served.clock, () => served.asked.length === 1 && served.clock.sleeperCount === 1);
+    await until(served.clock, () => served.requested.length === 1 && served.clock.sleeperCount === 1);
     await served.clock.advance(2_999);
-    expect(served.asked).to.have.length(1);
+    expect(served.requested).to.have.length(1);
     await served.clock.advance(1);
-    await until(served.clock, () => served.asked.length === 2 && served.clock.sleeperCount === 1);
+    await until(served.clock, () => served.requested.length === 2 && served.clock.sleeperCount === 1);
     await served.clock.advance(3_000);
     expect(await getting).to.deep.equal({ metadata: WEB });
   });
@@ -174,7 +174,7 @@ describe('ResourceClient', () => {
     ]) {
       expect(await client.get(WEB).catch(describeError)).to.match(/^Cannot get .* \(status/);
     }
-    expect(served.asked).to.have.length(3);
+    expect(served.requested).to.have.length(3);
   });
 
   it('takes a token for each request, and observes the signal while it waits for one', async () => {
@@ -185,12 +185,12 @@ describe('ResourceClient', () => {
     const aborted = client.get(WEB, { signal: controller.signal }).catch(describeError);
     const late = client.get(WEB);
     await served.clock.advance(50_000);
-    expect(served.asked).to.have.length(2);
+    expect(served.requested).to.have.length(2);
     controller.abort(new Error('enough'));
     expect(await aborted).to.equal('enough');
     await served.clock.advance(150_000);
     await late; // longer than the request timeout, which starts when the request has its token
-    expect(served.asked).to.have.length(3);
+    expect(served.requested).to.have.length(3);
   });
 
   it('takes tokens of the current tenant, whatever namespace it requests', async () => {
@@ -228,7 +228,7 @@ describe('ResourceClient', () => {
     ]) {
       expect(await write().catch(describeError)).to.match(/: not the leader$/);
     }
-    expect(served.asked).to.have.length(1);
+    expect(served.requested).to.have.length(1);
   });
 
   it('throws a conflict that differs from an existing name', async () => {

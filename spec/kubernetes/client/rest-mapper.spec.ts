@@ -88,7 +88,7 @@ describe('RestMapper', () => {
   it('sends one request for concurrent lookups, and none for later ones', async () => {
     await Promise.all([mapper.find(DEPLOYMENT), mapper.find(DEPLOYMENT)]);
     await mapper.find({ apiVersion: 'v1', kind: 'Node' });
-    expect([...served.asked].sort()).to.deep.equal(['GET /api', 'GET /apis']);
+    expect([...served.requested].sort()).to.deep.equal(['GET /api', 'GET /apis']);
     expect(served.server.requests[0]?.headers.accept).to.match(
       /v=v2;as=APIGroupDiscoveryList.*application\/json$/,
     );
@@ -97,14 +97,14 @@ describe('RestMapper', () => {
   it('sends another request for an unknown kind, at most every ten seconds', async () => {
     expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
     expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
-    expect(served.asked).to.have.length(2);
+    expect(served.requested).to.have.length(2);
     responses = { ...AGGREGATED, '/apis': withGroup('example.com', { freshness: 'Current' }) };
     await served.clock.advance(9_999);
     expect(await found('example.com/v1', 'Widget')).to.equal(undefined);
-    expect(served.asked).to.have.length(2);
+    expect(served.requested).to.have.length(2);
     await served.clock.advance(1);
     expect(await found('example.com/v1', 'Widget')).to.equal('example.com/v1 widgets');
-    expect(served.asked).to.have.length(4);
+    expect(served.requested).to.have.length(4);
   });
 
   it('sends another request after ten minutes, and uses the cached result while none succeeds', async () => {
@@ -112,7 +112,7 @@ describe('RestMapper', () => {
     await served.clock.advance(600_000);
     responses = { '/api': refusal(503, 'ServiceUnavailable'), '/apis': refusal(503, 'ServiceUnavailable') };
     expect(await found('apps/v1', 'Deployment')).to.equal('apps/v1 deployments');
-    expect(served.asked).to.have.length(4);
+    expect(served.requested).to.have.length(4);
   });
 
   it('throws for an unknown kind when discovery fails', async () => {
@@ -128,7 +128,7 @@ describe('RestMapper', () => {
   it('requests resources only when needed from a server that lists groups alone', async () => {
     responses = { ...PLAIN, '/apis/broken.example.com/v1': refusal(503, 'ServiceUnavailable') };
     expect(await found('apps/v1', 'Deployment')).to.equal('apps/v1 deployments');
-    expect(served.asked.filter((path) => path.includes('broken'))).to.deep.equal([]);
+    expect(served.requested.filter((path) => path.includes('broken'))).to.deep.equal([]);
     expect(
       await mapper.find({ apiVersion: 'broken.example.com/v1', kind: 'X' }).catch(describeError),
     ).to.contain('503');

@@ -40,7 +40,7 @@ describe('Informer', () => {
     expect(clock.sleeperCount).to.equal(0);
   });
 
-  async function informerOf(more: Partial<InformerOptions<Kept>> = {}): Promise<Informer<Kept>> {
+  async function informerOf(more: Partial<InformerOptions<Retained>> = {}): Promise<Informer<Retained>> {
     const source = { server: server.url, proxy: undefined, load: async () => NO_CREDENTIALS };
     const access = await ClusterAccess.open(source, { clock, logger });
     const client = stack.use(new ApiClient({ access, clock, userAgent: 'spec' }));
@@ -613,12 +613,12 @@ describe('Informer', () => {
   }
 });
 
-interface Kept {
+interface Retained {
   readonly name: string;
   readonly label: string | undefined;
 }
 
-function keep(object: unknown): Kept | undefined {
+function keep(object: unknown): Retained | undefined {
   const metadata = propertyOf(object, 'metadata');
   const name = String(propertyOf(metadata, 'name'));
   const label = propertyOf(propertyOf(metadata, 'labels'), 'label');

@@ -97,9 +97,9 @@ describe('ObjectStore', () => {
   });
 
   it('updates indexes and objects before it reports a change', () => {
-    const seen: unknown[] = [];
+    const observed: unknown[] = [];
     const indexed: ObjectStore<Item> = new ObjectStore<Item>(
-      ({ key }) => seen.push([key, found('x'), found('y')]),
+      ({ key }) => observed.push([key, found('x'), found('y')]),
       { label: ({ labels }) => Object.values(labels) },
     );
     const found = (word: string) => [...indexed.find('label', word)].length;
@@ -113,7 +113,7 @@ describe('ObjectStore', () => {
         ['c', { version: 4, value: item('x') }],
       ]),
     );
-    expect(seen).to.deep.equal([
+    expect(observed).to.deep.equal([
       ['a', 1, 0],
       ['b', 2, 0],
       ['a', 1, 1],

@@ -114,8 +114,8 @@ describe('SharedInformers', () => {
         needs: [],
         view: (widget) => (widget.fields.colour === 'red' ? widget.key : undefined),
       });
-      const [seen, reds]: [unknown[], string[]] = [[], []];
-      large.onChange(({ previous, current }) => seen.push([previous?.size, current?.size]));
+      const [observed, reds]: [unknown[], string[]] = [[], []];
+      large.onChange(({ previous, current }) => observed.push([previous?.size, current?.size]));
       const leave = red.onChange(({ key, current }) => reds.push(`${key} ${current !== undefined}`));
       large.start();
       await large.synced();
@@ -127,7 +127,7 @@ describe('SharedInformers', () => {
       await change('a', { size: 8, colour: 'red' });
       await change('a', { size: 3, colour: 'red' });
       await eventually(() => large.size === 0 && red.find('default/a') !== undefined);
-      expect(seen).to.deep.equal([
+      expect(observed).to.deep.equal([
         [undefined, 9],
         [9, 8],
         [8, undefined],
@@ -263,10 +263,10 @@ describe('SharedInformers', () => {
     return api.logger.lines.map(({ message }) => message);
   }
 
-  async function passes(holds: () => boolean): Promise<void> {
+  async function passes(condition: () => boolean): Promise<void> {
     await eventually(async () => {
       await api.clock.advance(1_000);
-      return holds();
+      return condition();
     });
   }
 });

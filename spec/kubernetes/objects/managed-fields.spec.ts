@@ -144,17 +144,17 @@ describe('specChangedAt', () => {
       changed('f:status', '2026-07-15T08:40:00Z'),
       changed('f:metadata', '2026-07-15T08:50:00Z'),
     ];
-    expect(told({ generation: 3, managedFields })).to.equal('2026-07-15T08:30:00.000Z');
+    expect(reported({ generation: 3, managedFields })).to.equal('2026-07-15T08:30:00.000Z');
   });
 
   it('is not before the creation, as for a restored object', () => {
     const managedFields = [changed('f:spec', '2025-01-01T00:00:00Z')];
-    expect(told({ generation: 1, managedFields })).to.equal('2026-07-15T08:00:00.000Z');
+    expect(reported({ generation: 1, managedFields })).to.equal('2026-07-15T08:00:00.000Z');
   });
 
   it('is the creation of an unchanged object without managers', () => {
-    expect(told({ generation: 1 })).to.equal('2026-07-15T08:00:00.000Z');
-    expect(told({ generation: 1, managedFields: [] })).to.equal('2026-07-15T08:00:00.000Z');
+    expect(reported({ generation: 1 })).to.equal('2026-07-15T08:00:00.000Z');
+    expect(reported({ generation: 1, managedFields: [] })).to.equal('2026-07-15T08:00:00.000Z');
   });
 
   it('is undefined without managers or times', () => {
@@ -166,11 +166,11 @@ describe('specChangedAt', () => {
       { generation: 1, creationTimestamp: 'then' },
       { generation: 1, creationTimestamp: undefined },
     ])
-      expect(told(metadata), JSON.stringify(metadata)).to.equal(undefined);
+      expect(reported(metadata), JSON.stringify(metadata)).to.equal(undefined);
   });
 });
 
-function told(metadata: Parameters<typeof specChangedAt>[0]): string | undefined {
+function reported(metadata: Parameters<typeof specChangedAt>[0]): string | undefined {
   const atMs = specChangedAt({ creationTimestamp: CREATED, ...metadata });
   return atMs === undefined ? undefined : new Date(atMs).toISOString();
 }

@@ -161,13 +161,13 @@ describe('selectPods', () => {
     ['tier!=back', 'namespace', 'default'],
   ] as const)
     it(`finds ${selector} by ${index}, and evaluates only the pods of that index key`, () => {
-      const looked: unknown[] = [];
+      const checked: unknown[] = [];
       const findBy = (...by: readonly string[]) => {
-        looked.push(by);
+        checked.push(by);
         return by[0] === 'omitted' ? [] : [POD_A];
       };
       expect(selectPods({ findBy }, 'default', parseLabelSelector(selector))).to.deep.equal([POD_A]);
-      expect(looked).to.deep.equal([
+      expect(checked).to.deep.equal([
         ['omitted', 'default'],
         [index, word],
       ]);

@@ -15,9 +15,9 @@ describe('customMetricsGroup', () => {
     ['namespaces/shop/pods/*/rps', 'shop', 'pods', undefined],
   ] as const)
     it(`leads ${path} to a metric of ${resource}`, () => {
-      const { read, asked } = setUp();
+      const { read, requested } = setUp();
       read(path);
-      expect(asked).to.deep.equal([{ namespace, resource, name, metric: 'rps' }]);
+      expect(requested).to.deep.equal([{ namespace, resource, name, metric: 'rps' }]);
     });
 
   for (const path of [
@@ -68,13 +68,13 @@ describe('customMetricsGroup', () => {
 
 /** A group with the metric `rps` of every object. */
 function setUp() {
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const selectors: string[] = [];
   const metrics = [{ resource: 'pods', metric: 'rps', isNamespaced: true }];
   const provider: CustomMetricsProvider = {
     metrics: () => metrics,
     values({ labelSelector, metricSelector, ...query }: ObjectMetricQuery) {
-      asked.push(query);
+      requested.push(query);
       selectors.push(labelSelector.toString(), metricSelector.toString());
       return query.metric === 'rps' ? [] : undefined;
     },
@@ -91,5 +91,5 @@ function setUp() {
       isWatch: false,
       parameters: new URLSearchParams({ metricLabelSelector: metricLabels }),
     });
-  return { group, route, read, asked, selectors };
+  return { group, route, read, requested, selectors };
 }

@@ -18,10 +18,10 @@ describe('externalMetricsGroup', () => {
     });
 
   it('looks the metric up in the namespace, by its selector', () => {
-    const { route, asked } = setUp();
+    const { route, requested } = setUp();
     const labelSelector = parseLabelSelector('type=x');
     route('namespaces/shop/rate')?.read({ labelSelector, isWatch: false } as never);
-    expect(asked).to.deep.equal([['shop', { metric: 'rate', selector: labelSelector }]]);
+    expect(requested).to.deep.equal([['shop', { metric: 'rate', selector: labelSelector }]]);
   });
 
   it('responds with 404 for an unknown metric, and refuses watches', () => {
@@ -36,30 +36,30 @@ describe('externalMetricsGroup', () => {
   });
 
   it('lists the names of metrics, cached until they change', () => {
-    const { version, known } = setUp();
+    const { version, existing } = setUp();
     const [first] = version.resources();
     expect(first).to.deep.equal({
       ...{ type: 'document', name: 'rate', singularName: '', kind: 'ExternalMetricValueList' },
       isNamespaced: true,
     });
     expect(version.resources()).to.equal(version.resources());
-    known.metrics = ['rate', 'depth'];
+    existing.metrics = ['rate', 'depth'];
     expect(version.resources().map(({ name }) => name)).to.deep.equal(['rate', 'depth']);
   });
 });
 
 /** A group with the metric `rate`. */
 function setUp() {
-  const asked: unknown[] = [];
-  const known = { metrics: ['rate'] };
+  const requested: unknown[] = [];
+  const existing = { metrics: ['rate'] };
   const provider: ExternalMetricsProvider = {
-    metrics: () => known.metrics,
+    metrics: () => existing.metrics,
     values: (...query) => {
-      asked.push(query);
+      requested.push(query);
       return query[1].metric === 'rate' ? [] : undefined;
     },
   };
   const [version] = externalMetricsGroup(provider).versions;
   if (!version) throw new Error('there is one');
-  return { version, known, asked, route: (path: string) => version.route?.(path.split('/')) };
+  return { version, existing, requested, route: (path: string) => version.route?.(path.split('/')) };
 }

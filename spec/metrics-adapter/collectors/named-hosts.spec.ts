@@ -83,7 +83,7 @@ describe('the hosts of sources', () => {
     it(`of ${name} are checked again at each connection, whatever DNS returns`, async () => {
       await using system = await setUp();
       const query = make(new URL(`http://source.example:${system.server.port}`), system);
-      for (const [address, isAsked] of [
+      for (const [address, isRequested] of [
         [ALLOWED, true],
         ['127.0.0.2', false],
         ['::ffff:127.0.0.2', false],
@@ -92,12 +92,13 @@ describe('the hosts of sources', () => {
       ] as const) {
         system.addresses = [address];
         const before = system.server.requests.length;
-        const hangs = isAsked && !OVER_HTTP.includes(name); // the server speaks HTTP, while these wait for another protocol
+        const hangs = isRequested && !OVER_HTTP.includes(name); // the server speaks HTTP, while these wait for another protocol
         const signal = hangs ? AbortSignal.timeout(400) : new AbortController().signal;
-        const told = await query.run(signal).then(() => 'no error', tellAll);
-        if (isAsked) expect(told).not.to.match(/is not allowed/);
-        else expect(told, address).to.match(/source\.example is not allowed/);
-        if (OVER_HTTP.includes(name)) expect(system.server.requests.length > before, told).to.equal(isAsked);
+        const reported = await query.run(signal).then(() => 'no error', describeAll);
+        if (isRequested) expect(reported).not.to.match(/is not allowed/);
+        else expect(reported, address).to.match(/source\.example is not allowed/);
+        if (OVER_HTTP.includes(name))
+          expect(system.server.requests.length > before, reported).to.equal(isRequested);
       }
     });
   }
@@ -117,13 +118,13 @@ describe('the hosts of sources', () => {
     });
 });
 
-async function setUp(say: (response: ServerResponse) => void = respond) {
+async function setUp(send: (response: ServerResponse) => void = respond) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(
     await LoopbackServer.start(({ url }, response) => {
       response.setHeader('connection', 'close'); // so that each request opens a connection
-      if (url.pathname.endsWith('/api/v2/query') && say === respond) response.end(CSV);
-      else say(response);
+      if (url.pathname.endsWith('/api/v2/query') && send === respond) response.end(CSV);
+      else send(response);
     }),
   );
   const allowedHosts = new AllowedHosts([ALLOWED]);
@@ -157,6 +158,6 @@ function planned(
   return one.query;
 }
 
-function tellAll(error: unknown): string {
-  return error instanceof Error ? `${error.message}: ${tellAll(error.cause)}` : String(error ?? '');
+function describeAll(error: unknown): string {
+  return error instanceof Error ? `${error.message}: ${describeAll(error.cause)}` : String(error ?? '');
 }

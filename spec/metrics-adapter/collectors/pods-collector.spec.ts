@@ -19,9 +19,9 @@ const NOW_MS = Date.UTC(2026, 0, 1);
 
 describe('podsCollector', () => {
   it('polls every ready pod of the target that has an address, and no other', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const serve: RequestListener = ({ url = '', socket }, response) => {
-      asked.push(`${socket.localAddress}${url}`);
+      requested.push(`${socket.localAddress}${url}`);
       response.end(`{"rps": ${Number(socket.localAddress?.split('.')[3]) * 10}}`);
     };
     await using system = await setUp({ '127.0.0.2': serve, '127.0.0.3': serve, '127.0.0.4': serve });
@@ -41,7 +41,7 @@ describe('podsCollector', () => {
       { value: 20, labels: { pod: 'a', uid: 'uid-a' } },
       { value: 30, labels: { pod: 'b', uid: 'uid-b' } },
     ]);
-    expect(asked.sort()).to.deep.equal(['127.0.0.2/metrics/x?a=b', '127.0.0.3/metrics/x?a=b']);
+    expect(requested.sort()).to.deep.equal(['127.0.0.2/metrics/x?a=b', '127.0.0.3/metrics/x?a=b']);
   });
 
   it('is not delayed by a pod that hangs', async () => {
@@ -54,10 +54,10 @@ describe('podsCollector', () => {
     for (const last of [2, 3, 4]) system.pods.push(pod({ name: `p${last}`, ip: `127.0.0.${last}` }));
     const notes: string[] = [];
     const { query } = system.plan({ 'request-timeout': '3s', 'json-key': '$.rps' });
-    const asking = query.run(signal, (note) => notes.push(note));
+    const pending = query.run(signal, (note) => notes.push(note));
     await hangs.promise;
     await system.clock.advance(3000);
-    expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
+    expect((await pending).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
     expect(notes).to.deep.equal([
       `p3 has no value: Cannot query 127.0.0.3:${system.port}: no response within 3s`,
       `p4 has no value: Cannot query 127.0.0.4:${system.port}: status 500`,
@@ -70,7 +70,7 @@ describe('podsCollector', () => {
     ['15 s where its interval is long', { interval: '1m' }, 15_000],
     ['as long as it says, whatever its interval', { interval: '2s', 'request-timeout': '10s' }, 10_000],
   ];
-  for (const [what, settings, longestMs] of waits)
+  for (const [what, settings, maxMs] of waits)
     it(`waits for one that hangs for ${what}`, async () => {
       const hangs = Promise.withResolvers<void>();
       await using system = await setUp({
@@ -79,14 +79,14 @@ describe('podsCollector', () => {
       });
       for (const last of [2, 3]) system.pods.push(pod({ name: `p${last}`, ip: `127.0.0.${last}` }));
       const notes: string[] = [];
-      const asking = system
+      const pending = system
         .plan({ ...settings, 'json-key': '$.rps' })
         .query.run(signal, (note) => notes.push(note));
       await hangs.promise;
-      await system.clock.advance(longestMs);
-      expect((await asking).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
+      await system.clock.advance(maxMs);
+      expect((await pending).map(({ labels }) => labels.pod)).to.deep.equal(['p2']);
       expect(notes).to.deep.equal([
-        `p3 has no value: Cannot query 127.0.0.3:${system.port}: no response within ${longestMs / 1000}s`,
+        `p3 has no value: Cannot query 127.0.0.3:${system.port}: no response within ${maxMs / 1000}s`,
       ]);
     });
 
@@ -158,11 +158,11 @@ describe('podsCollector', () => {
   });
 
   it('polls at most 40 pods concurrently', async () => {
-    let [underWay, most] = [0, 0];
+    let [underWay, max] = [0, 0];
     const release = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
     const serve: RequestListener = async (_, response) => {
-      most = Math.max(most, ++underWay);
+      max = Math.max(max, ++underWay);
       if (underWay === 40) full.resolve();
       await release.promise;
       underWay--;
@@ -172,11 +172,11 @@ describe('podsCollector', () => {
     await using system = await setUp(Object.fromEntries(addresses.map((address) => [address, serve])));
     for (let index = 0; index < 150; index++)
       system.pods.push(pod({ name: `p${index}`, ip: addresses[index % 10] }));
-    const asking = system.plan({ 'json-key': '$.rps' }).query.run(signal);
+    const pending = system.plan({ 'json-key': '$.rps' }).query.run(signal);
     await full.promise;
     release.resolve();
-    expect(await asking).to.have.lengthOf(150);
-    expect(most).to.equal(40);
+    expect(await pending).to.have.lengthOf(150);
+    expect(max).to.equal(40);
   });
 
   it('never polls loopback and link-local addresses', async () => {
@@ -244,7 +244,7 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
     new HttpClients({ clock, allowedHosts: new AllowedHosts(allowed), userAgent: 'spec' }),
   );
   const pods: TargetPod[] = [];
-  const followed = new TargetPods({
+  const watched = new TargetPods({
     start() {},
     find: () => undefined,
     findBy: (index, word) =>
@@ -261,7 +261,7 @@ async function setUp(listeners: Readonly<Record<string, RequestListener>>, allow
     },
   };
   const collector = podsCollector({
-    ...{ clock, clients, pods: followed, selectors },
+    ...{ clock, clients, pods: watched, selectors },
     defaultIntervalMs: 4000,
   });
   const planned = (settings: Readonly<Record<string, string | undefined>>) => {

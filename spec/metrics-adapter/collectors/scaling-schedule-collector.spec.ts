@@ -21,12 +21,12 @@ describe('scalingScheduleCollector', () => {
     });
 
   it('finds a schedule in the namespace of the HPA, and a cluster schedule in none', async () => {
-    const { collector, asked } = setUp();
+    const { collector, requested } = setUp();
     for (const kind of ['ScalingSchedule', 'ClusterScalingSchedule']) {
       const query = queryOf(collector, metric('zalando.org/v1', kind));
       expect(await query.run(signal)).to.deep.equal([{ value: 100, labels: {}, takenAtMs: NOW_MS }]);
     }
-    expect(asked).to.deep.equal(['ScalingSchedule shop/nightly', 'ClusterScalingSchedule nightly']);
+    expect(requested).to.deep.equal(['ScalingSchedule shop/nightly', 'ClusterScalingSchedule nightly']);
   });
 
   it('has a description and key for each schedule', () => {
@@ -65,18 +65,18 @@ function queryOf(collector: ReturnType<typeof scalingScheduleCollector>, of: Hpa
 
 /** Schedules of any name with a value of 100 now. */
 function setUp() {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const entry = { type: 'OneTime', startMs: NOW_MS, endMs: undefined, durationMs: 1, value: 100 } as const;
   const found: { schedule: object | undefined } = { schedule: { entries: [entry], windowMs: 0 } };
   const collector = scalingScheduleCollector({
     schedules: {
       find: (kind, key) => {
-        asked.push(`${kind} ${key}`);
+        requested.push(`${kind} ${key}`);
         return found.schedule as never;
       },
     },
     clock: new ManualClock(NOW_MS),
     defaults: { windowMs: 600_000, rampSteps: 10, timeZone: 'UTC' },
   });
-  return { collector, asked, found };
+  return { collector, requested, found };
 }

@@ -17,7 +17,7 @@ const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
 const BOTH = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'] as const;
 const RESULT = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}';
 
-const OF_SOMEBODY_ELSE =
+const OF_ANOTHER_PROVIDER =
   'Cannot get /apis/external.metrics.k8s.io/v1beta1/namespaces/default/of-somebody-else: the server could not find the metric of-somebody-else for namespaces (status 404)';
 
 /** The note about a metric that nothing serves. */
@@ -32,16 +32,16 @@ describe('metricsAdapterDoctor', () => {
     await system.register(BOTH);
     const { isSound, findings } = await system.examine();
     expect(isSound, JSON.stringify(findings)).to.equal(true);
-    const seen = findings
+    const observed = findings
       .filter(({ subject }) => subject.startsWith('hpa ') || subject === 'metrics')
       .map(({ status, subject, seen }) => [status, subject, seen.replace(system.prometheus, 'HOST')]);
-    expect(seen).to.deep.equal([
+    expect(observed).to.deep.equal([
       ['ok', 'metrics', '2 metrics of 1 HPA are collected'],
       ['ok', 'hpa default/web External/queue', 'depth of Prometheus at HOST: 1 value'],
       ['ok', 'hpa default/web Object/rate', 'rate of Prometheus at HOST: 1 value'],
       ['ok', 'hpa default/web Object/rate', 'served: 1500m'],
       ['ok', 'hpa default/web External/queue', 'served: 1500m'],
-      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_SOMEBODY_ELSE)],
+      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_ANOTHER_PROVIDER)],
     ]);
     expect(findings).to.deep.include.members([
       {
@@ -228,7 +228,7 @@ describe('metricsAdapterDoctor', () => {
           'Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/pods/*/rps: the server could not find the metric rps for pods (status 404)',
         ),
       ],
-      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_SOMEBODY_ELSE)],
+      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_ANOTHER_PROVIDER)],
     ]);
   });
 

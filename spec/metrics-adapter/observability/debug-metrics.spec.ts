@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { debugMetrics } from '#lib/metrics-adapter/observability/debug-metrics.ts';
-import { metricsSource, reportOf, type SeenMetrics } from '#spec/support/collected-reports.ts';
+import { metricsSource, type ObservedMetrics, reportOf } from '#spec/support/collected-reports.ts';
 import { servePage } from '#spec/support/served-page.ts';
 
 const WELL = reportOf('default/web', 'a', { value: 5 });
@@ -12,7 +12,7 @@ const REPORTS = [WELL, FAILING, MISSING, NEW];
 describe('debugMetrics', () => {
   it('reports the value of each metric, and its next query', async () => {
     const failing = { ...FAILING, nextInMs: 9_999.6 };
-    const { collected, problems } = await told('', { reports: [failing, NEW], problems: ['wrong'] });
+    const { collected, problems } = await reported('', { reports: [failing, NEW], problems: ['wrong'] });
     expect(collected[0]).to.deep.equal({
       ...{ hpa: 'default/api', metric: 'External/a', collector: 'counting', query: 'up of a' },
       ...{ intervalMs: 15_000, value: 6, samples: 1, notes: [], isServed: true, error: 'no <route>' },
@@ -25,7 +25,7 @@ describe('debugMetrics', () => {
 
   it('reports the selected HPAs', async () => {
     const hpas = async (search: string) => {
-      const { collected, problems } = await told(search, { reports: REPORTS, problems: ['wrong'] });
+      const { collected, problems } = await reported(search, { reports: REPORTS, problems: ['wrong'] });
       return [collected, problems].map((list) => list.map(({ hpa }) => hpa));
     };
     expect(await hpas('?namespace=default')).to.deep.equal([['default/web', 'default/api'], ['default/web']]);
@@ -34,13 +34,15 @@ describe('debugMetrics', () => {
   });
 
   it('reports that a value per replica is not served without replicas', async () => {
-    const known = { perReplica: true };
-    const [none] = (await told('', { reports: [WELL], collected: { ...known, replicas: 0 } })).collected;
+    const existing = { perReplica: true };
+    const [none] = (await reported('', { reports: [WELL], collected: { ...existing, replicas: 0 } }))
+      .collected;
     expect(none?.isServed).to.equal(false);
     expect(none?.notes).to.deep.equal([
       'The value is served per replica, but the status of the HPA has no replicas',
     ]);
-    const [some] = (await told('', { reports: [WELL], collected: { ...known, replicas: 1 } })).collected;
+    const [some] = (await reported('', { reports: [WELL], collected: { ...existing, replicas: 1 } }))
+      .collected;
     expect(some).to.deep.include({ isServed: true, notes: [] });
   });
 
@@ -60,8 +62,8 @@ describe('debugMetrics', () => {
   });
 });
 
-async function told(search: string, seen: SeenMetrics) {
-  await using page = await servePage(debugMetrics(metricsSource(seen)));
+async function reported(search: string, observed: ObservedMetrics) {
+  await using page = await servePage(debugMetrics(metricsSource(observed)));
   const { status, body } = await page.get(search);
   expect(status).to.equal(200);
   return JSON.parse(body) as Record<

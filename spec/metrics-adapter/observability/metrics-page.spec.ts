@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { renderMetrics } from '#lib/metrics-adapter/observability/metrics-page.ts';
 import { metricsUi } from '#lib/metrics-adapter/observability/metrics-ui.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
-import { metricsSource, reportOf, type SeenMetrics } from '#spec/support/collected-reports.ts';
+import { metricsSource, type ObservedMetrics, reportOf } from '#spec/support/collected-reports.ts';
 
 const WELL = reportOf('default/web', 'a', { value: 5 });
 const FAILING = reportOf('default/api', 'a', { value: 6, error: 'no <route>' });
@@ -64,8 +64,8 @@ describe('metricsUi', () => {
 });
 
 /** The text of the page without markup. */
-function shown(search: string, seen: SeenMetrics): string {
+function shown(search: string, observed: ObservedMetrics): string {
   const query = readPageQuery(new URLSearchParams(`view=metrics${search}`), ['metrics']);
-  const page = renderMetrics(query, metricsSource(seen)).toString();
+  const page = renderMetrics(query, metricsSource(observed)).toString();
   return page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }

@@ -19,12 +19,12 @@ describe('HpaCollectors', () => {
     const metrics = ['a', 'b'].map((name) => externalMetric(name, { type: 'counting', query: name }));
     await system.apply({ metrics });
     await system.clock.advance(0);
-    expect(system.asked).to.deep.equal(['a', 'b']);
+    expect(system.requested).to.deep.equal(['a', 'b']);
     await system.apply({
       metrics: [metrics[0] ?? {}, externalMetric('b', { type: 'counting', query: 'c' })],
     });
     await system.clock.advance(0);
-    expect(system.asked).to.deep.equal(['a', 'b', 'c']);
+    expect(system.requested).to.deep.equal(['a', 'b', 'c']);
     expect([...system.collection.reports()].map(({ collector }) => collector.query.key)).to.deep.equal([
       'a',
       'c',
@@ -139,11 +139,11 @@ describe('HpaCollectors', () => {
     const of = (name: string) => ({ annotations, metrics: [objectMetric('a', { kind: 'Service', name })] });
     await system.apply(of('web'));
     await system.apply(of('web'));
-    expect(system.keptLabels).to.deep.equal([]);
+    expect(system.retainedLabels).to.deep.equal([]);
     await system.apply(of('shop'));
-    expect(system.keptLabels).to.deep.equal([['shop']]);
+    expect(system.retainedLabels).to.deep.equal([['shop']]);
     await system.apply({ metrics: [] });
-    expect(system.keptLabels).to.deep.equal([['shop'], []]);
+    expect(system.retainedLabels).to.deep.equal([['shop'], []]);
   });
 
   it('ignores metrics with an unknown collector, and nothing else, if so configured', async () => {
@@ -188,8 +188,8 @@ describe('HpaCollectors, with a collector whose configuration changes', () => {
 
 function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
   const clock = new ManualClock();
-  const [asked, problems, changes]: [string[], string[], (() => void)[]] = [[], [], []];
-  const keptLabels: string[][] = [];
+  const [requested, problems, changes]: [string[], string[], (() => void)[]] = [[], [], []];
+  const retainedLabels: string[][] = [];
   const collection = new Collection({
     clock,
     logger: new RecordingLogger(),
@@ -210,7 +210,7 @@ function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
         key,
         description: key,
         run: async () => {
-          asked.push(key);
+          requested.push(key);
           return [{ value: 1, labels: {} }];
         },
       };
@@ -224,7 +224,7 @@ function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
     share: new EventLoopShare(clock),
     objectLabels: {
       refresh: async () => {},
-      retainOnly: (objects) => keptLabels.push([...objects].map(({ name }) => name)),
+      retainOnly: (objects) => retainedLabels.push([...objects].map(({ name }) => name)),
     },
     mapper: { find: async ({ kind }) => (kind === 'Service' ? SERVICE : undefined) },
     defaultIntervalMs: 60_000,
@@ -234,9 +234,9 @@ function setUp({ metricsTtlMs = 900_000, ignoresUnknown = false } = {}) {
   });
   const controller = collectors.controller();
   return {
-    ...{ clock, collection, collectors, controller, asked, problems, keptLabels },
+    ...{ clock, collection, collectors, controller, requested, problems, retainedLabels },
     change: () => {
-      for (const tell of changes) tell();
+      for (const report of changes) report();
     },
     async apply(input: HpaInput | undefined, key = KEY) {
       hpa = input && readScaledHpa(readHpaObject(input));

@@ -323,8 +323,13 @@ describe('planCollectors', () => {
     const others = [externalMetric('lag'), externalMetric('other', { type: 'prometheus', query: 'up' })];
     const { planned, problems } = plan({ annotations, metrics: [externalMetric('queue-depth'), ...others] });
     expect(planned.map(({ metric }) => metric.name)).to.deep.equal(['other']);
-    const told = problems.map(({ metric, meant, isQuiet, error }) => [metric, meant, isQuiet, error.message]);
-    expect(told).to.deep.equal([
+    const reported = problems.map(({ metric, meant, isQuiet, error }) => [
+      metric,
+      meant,
+      isQuiet,
+      error.message,
+    ]);
+    expect(reported).to.deep.equal([
       [
         'External/queue-dpth',
         'External/queue-depth, External/lag',

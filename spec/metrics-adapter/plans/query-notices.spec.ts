@@ -8,17 +8,17 @@ import {
 
 describe('QueryNotices', () => {
   const setUp = () => {
-    const known = new Map<string, CollectedHpa>();
+    const existing = new Map<string, CollectedHpa>();
     const events: string[] = [];
-    const notices = new QueryNotices(known, ({ name }, { query }, note) =>
+    const notices = new QueryNotices(existing, ({ name }, { query }, note) =>
       events.push(`${name} ${query.key}: ${note}`),
     );
     return {
       ...{ notices, events },
       /** Makes an HPA use a query, or deletes it. */
       hpa(name: string, key: string | undefined) {
-        if (key === undefined) known.delete(name);
-        else known.set(name, { hpa: { name }, metrics: [{ query: { key } }], problems: [] } as never);
+        if (key === undefined) existing.delete(name);
+        else existing.set(name, { hpa: { name }, metrics: [{ query: { key } }], problems: [] } as never);
         notices.changed(name);
       },
       response: (key: string, count: number) =>

@@ -98,9 +98,9 @@ describe('storedMetrics, of a Pods metric', () => {
       name: 'rps',
     });
     expect(stored?.labels).to.deep.equal({});
-    const asked: unknown[] = [];
-    const values = stored?.values((object) => asked.push(object) > 0 && object.name !== 'web-1');
-    expect(asked).to.deep.equal(['web-0', 'web-1'].map((name) => ({ name, labels: { pod: name } })));
+    const requested: unknown[] = [];
+    const values = stored?.values((object) => requested.push(object) > 0 && object.name !== 'web-1');
+    expect(requested).to.deep.equal(['web-0', 'web-1'].map((name) => ({ name, labels: { pod: name } })));
     expect(values).to.deep.equal([
       {
         ...{ value: '0', takenAtMs: 9_000, windowSeconds: undefined, sourceLabels: undefined },
@@ -120,14 +120,14 @@ describe('storedMetrics, of an Object metric', () => {
     const stored = store(object(), { samples: [sample(8, { a: 'b' }), sample(9)] }).objects?.[0];
     expect(stored).to.deep.include({ resource: 'services', isNamespaced: true, namespace: 'default' });
     expect(stored).to.deep.include({ name: 'rate', labels: {} });
-    const asked: unknown[] = [];
-    expect(stored?.values((one) => asked.push(one) > 0)).to.deep.equal([
+    const requested: unknown[] = [];
+    expect(stored?.values((one) => requested.push(one) > 0)).to.deep.equal([
       {
         ...{ value: '8', takenAtMs: 9_000, windowSeconds: undefined, sourceLabels: undefined },
         object: { group: '', version: 'v1', kind: 'Service', namespace: 'default', name: 'api' },
       },
     ]);
-    expect(asked).to.deep.equal([{ name: 'api', labels: { of: 'Service default/api' } }]);
+    expect(requested).to.deep.equal([{ name: 'api', labels: { of: 'Service default/api' } }]);
     expect(stored?.values(() => false)).to.deep.equal([]);
   });
 
@@ -190,11 +190,11 @@ function object(given: Given = {}) {
 /** Stores a source's result as one metric of `default/web`. */
 function store(
   one: CollectedMetric,
-  told?: { readonly samples: readonly Sample[] },
+  reported?: { readonly samples: readonly Sample[] },
   { replicas, error }: { readonly replicas?: number | undefined; readonly error?: Error } = {},
 ) {
   const hpa = { namespace: 'default', name: 'web', replicas };
-  const reading: Reading | undefined = told && ({ notes: [], receivedAtMs: 9_000, ...told } as never);
+  const reading: Reading | undefined = reported && ({ notes: [], receivedAtMs: 9_000, ...reported } as never);
   return storedMetrics(
     'default/web',
     { hpa: hpa as never, metrics: [one], problems: [] },

@@ -26,7 +26,7 @@ describe('ScheduleReconciler', () => {
       },
     });
     const system = setUp(clock);
-    system.followed.schedules = Array.from({ length: 20 }, (_, index) => scheduleThatCounts(`now-${index}`));
+    system.watched.schedules = Array.from({ length: 20 }, (_, index) => scheduleThatCounts(`now-${index}`));
     const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
     const before = loops();
     await system.reconciler.reconcile(signal);
@@ -35,16 +35,16 @@ describe('ScheduleReconciler', () => {
 
   it('logs failures, however many deleted schedules and HPAs failed before', async () => {
     const system = setUp();
-    system.followed.schedules = Array.from({ length: 600 }, (_, index) => scheduleThatIsOver(`old-${index}`));
-    system.followed.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
-    system.followed.schedules.push(scheduleThatCounts('always'));
+    system.watched.schedules = Array.from({ length: 600 }, (_, index) => scheduleThatIsOver(`old-${index}`));
+    system.watched.hpas = Array.from({ length: 500 }, (_, index) => hpaOf('always', `old-${index}`));
+    system.watched.schedules.push(scheduleThatCounts('always'));
     await system.reconciler.reconcile(signal);
-    expect(system.told()).to.have.lengthOf(750); // at most this many events are recorded at a time
-    system.followed.schedules = [scheduleThatIsOver('new')];
-    system.followed.hpas = [];
+    expect(system.reported()).to.have.lengthOf(750); // at most this many events are recorded at a time
+    system.watched.schedules = [scheduleThatIsOver('new')];
+    system.watched.hpas = [];
     await system.reconciler.reconcile(signal);
     await system.reconciler.reconcile(signal);
-    expect(system.told().slice(750)).to.deep.equal([
+    expect(system.reported().slice(750)).to.deep.equal([
       { controller: 'scaling-schedule', key: 'ScalingSchedule default/new', err: 'nobody listens' },
     ]);
   });
@@ -82,17 +82,17 @@ function setUp(clock = new ManualClock(Date.parse('2026-03-02T10:05:00Z'))) {
   const fail = async () => {
     throw new Error('nobody listens');
   };
-  const followed = { schedules: [] as ScalingSchedule[], hpas: [] as ReturnType<typeof hpaOf>[] };
+  const watched = { schedules: [] as ScalingSchedule[], hpas: [] as ReturnType<typeof hpaOf>[] };
   const reconciler = new ScheduleReconciler({
     client: { getJson: fail } as unknown as ScheduleReconcilerOptions['client'],
     scales: { get: fail } as unknown as ScheduleReconcilerOptions['scales'],
     events: { record: () => {} },
     ...{ clock, logger, tolerance: 0.1 },
-    schedules: { values: () => followed.schedules },
-    hpas: { values: () => followed.hpas },
+    schedules: { values: () => watched.schedules },
+    hpas: { values: () => watched.hpas },
     defaults: { windowMs: 600_000, rampSteps: 10, timeZone: 'UTC' },
   });
-  return { followed, reconciler, told: () => logger.lines.map(({ fields }) => fields) };
+  return { watched, reconciler, reported: () => logger.lines.map(({ fields }) => fields) };
 }
 
 const schedule = { kind: 'ScalingSchedule', key: 'default/nightly' };

@@ -11,18 +11,18 @@ const resource = {
 
 describe('ObjectLabels', () => {
   it('reads the labels of an object once in five minutes', async () => {
-    const { labels, clock, asked, refresh } = setUp({ metadata: { labels: { team: 'a' } } });
+    const { labels, clock, requested, refresh } = setUp({ metadata: { labels: { team: 'a' } } });
     expect(labels.labelsOf(ingress('web'))).to.equal(undefined);
     for (let minute = 0; minute < 5; minute++) {
       await refresh('web');
       await clock.advance(MINUTE_MS);
     }
-    expect(asked).to.deep.equal(['/apis/networking.k8s.io/v1/namespaces/default/ingresses/web']);
+    expect(requested).to.deep.equal(['/apis/networking.k8s.io/v1/namespaces/default/ingresses/web']);
     expect(labels.labelsOf(ingress('web'))).to.deep.equal({ team: 'a' });
     for (const other of [{ name: 'api' }, { namespace: 'other' }, { kind: 'RouteGroup' }, { group: '' }])
       expect(labels.labelsOf({ ...ingress('web'), ...other })).to.equal(undefined);
     await refresh('web');
-    expect(asked).to.have.lengthOf(2);
+    expect(requested).to.have.lengthOf(2);
   });
 
   for (const none of [{}, { labels: null }])
@@ -33,11 +33,11 @@ describe('ObjectLabels', () => {
     });
 
   it('has no labels of an unreadable object, retries in a minute, and warns once', async () => {
-    const { labels, clock, asked, refresh, served, warnings } = setUp(new Error('forbidden'));
+    const { labels, clock, requested, refresh, served, warnings } = setUp(new Error('forbidden'));
     await refresh('web');
     await refresh('web');
     await refresh('api');
-    expect(asked).to.have.lengthOf(2);
+    expect(requested).to.have.lengthOf(2);
     expect(warnings()).to.deep.equal([{ object: 'Ingress default/web', error: 'forbidden' }]);
     await clock.advance(MINUTE_MS);
     served.object = { metadata: { labels: { team: 'a' } } };
@@ -103,14 +103,14 @@ function setUp(object: object | Error) {
   const logger = new RecordingLogger();
   const controller = new AbortController();
   const served = { object };
-  const asked: string[] = [];
+  const requested: string[] = [];
   const signals: unknown[] = [];
   const labels = new ObjectLabels({
     clock,
     logger,
     client: {
       async getJson(path: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<unknown> {
-        asked.push(path);
+        requested.push(path);
         signals.push(options?.signal);
         if (served.object instanceof Error) throw served.object;
         return served.object;
@@ -118,7 +118,7 @@ function setUp(object: object | Error) {
     },
   });
   return {
-    ...{ labels, clock, asked, served, signals, controller },
+    ...{ labels, clock, requested, served, signals, controller },
     refresh: (name: string) => labels.refresh(ingress(name), { resource, signal: controller.signal }),
     warnings: () => logger.lines.map(({ fields }) => fields),
   };

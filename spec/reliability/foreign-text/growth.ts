@@ -2,7 +2,7 @@
 const MEASURED_MS = 24;
 
 /** CPU time of this thread per run, in milliseconds, over enough runs to take `leastMs` together; errors are results. */
-export async function costOf(run: () => unknown, leastMs = MEASURED_MS): Promise<number> {
+export async function costOf(run: () => unknown, minMs = MEASURED_MS): Promise<number> {
   const before = process.threadCpuUsage();
   for (let runs = 1; ; runs++) {
     try {
@@ -12,7 +12,7 @@ export async function costOf(run: () => unknown, leastMs = MEASURED_MS): Promise
     }
     const { user, system } = process.threadCpuUsage(before);
     const totalMs = (user + system) / 1000;
-    if (totalMs >= leastMs) return totalMs / runs;
+    if (totalMs >= minMs) return totalMs / runs;
   }
 }
 

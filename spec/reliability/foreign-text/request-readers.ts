@@ -166,8 +166,8 @@ export const REQUEST_READERS: readonly ForeignReader[] = [
       settings: repeated('view=a&'),
     },
     read: (text) => {
-      const seen = readPageQuery(new URLSearchParams(text), ['hpas']);
-      return [pageAddress(seen), `${filterForm(seen)}`, isListed(seen, 'namespace', 'name')];
+      const observed = readPageQuery(new URLSearchParams(text), ['hpas']);
+      return [pageAddress(observed), `${filterForm(observed)}`, isListed(observed, 'namespace', 'name')];
     },
   },
   {

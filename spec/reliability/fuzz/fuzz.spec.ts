@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fuzz } from './fuzz.ts';
-import { readKeptFailures } from './kept-failures.ts';
+import { readRecordedFailures } from './recorded-failures.ts';
 import { FUZZ_TARGETS } from './targets.ts';
 
 /** Enough to find simple faults; `make fuzz` runs for minutes. */
@@ -13,7 +13,7 @@ const SEED = 1;
 const MAX_TIME_MS = 15_000;
 
 describe('fuzzing', () => {
-  const kept = readKeptFailures();
+  const retained = readRecordedFailures();
 
   for (const target of FUZZ_TARGETS) {
     it(`finds no text that the ${target.name} neither reads nor rejects`, async () => {
@@ -21,7 +21,7 @@ describe('fuzzing', () => {
         runs: RUNS,
         seed: SEED,
         timeMs: MAX_TIME_MS,
-        kept: kept[target.name] ?? [],
+        retained: retained[target.name] ?? [],
       });
       expect(failure, `${failure?.reason}: ${failure?.text.slice(0, 200)}`).to.equal(undefined);
     });
@@ -34,7 +34,7 @@ describe('fuzzing', () => {
       read: (text: string) => (text.includes('\\') ? BigInt(text) : text),
       isRefusal: () => false,
     };
-    expect((await fuzz(careless, { runs: 2_000, seed: SEED, kept: ['\\'] })).failure).to.deep.include({
+    expect((await fuzz(careless, { runs: 2_000, seed: SEED, retained: ['\\'] })).failure).to.deep.include({
       text: '\\',
     });
   });

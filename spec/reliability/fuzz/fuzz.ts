@@ -9,7 +9,7 @@ export interface FuzzEffort {
   /** Reproduces the texts; random by default. */
   readonly seed?: number;
   /** Texts on which the target failed before; they are tried first. */
-  readonly kept: readonly string[];
+  readonly retained: readonly string[];
 }
 
 /** Result of a run; `failure` is the smallest text on which the target failed. */
@@ -27,13 +27,13 @@ const USUAL_BOUND = 128 * 1024;
 /** Passes mutated seeds to a target until it fails or a limit is reached. */
 export async function fuzz(
   target: FuzzTarget,
-  { runs, timeMs, seed: fixedSeed, kept }: FuzzEffort,
+  { runs, timeMs, seed: fixedSeed, retained }: FuzzEffort,
 ): Promise<FuzzOutcome> {
   const details = await fc.check(
     fc.asyncProperty(mutated(target.seeds, target.bound ?? USUAL_BOUND), (text) => expectSense(target, text)),
     {
       numRuns: runs,
-      examples: kept.map((text) => [text]),
+      examples: retained.map((text) => [text]),
       ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
       ...(fixedSeed === undefined ? {} : { seed: fixedSeed }),
     },

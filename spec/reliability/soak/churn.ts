@@ -45,11 +45,11 @@ export class Churn {
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     for (; !signal.aborted; this.#round++) {
-      const mostFaulty = this.#nodeNames().length * FAULTY_PART;
-      const count = Math.ceil(mostFaulty / FAULT_LASTS_ROUNDS);
+      const maxFaulty = this.#nodeNames().length * FAULTY_PART;
+      const count = Math.ceil(maxFaulty / FAULT_LASTS_ROUNDS);
       for (let index = 0; index < count; index++) {
         this.#changePods(index);
-        if (this.#faultEnds.size < mostFaulty) await this.#breakNode(index);
+        if (this.#faultEnds.size < maxFaulty) await this.#breakNode(index);
       }
       await this.#healNodes();
       if (this.#round % API_FAULT_EVERY_ROUNDS === API_FAULT_EVERY_ROUNDS - 1) await this.#changeCluster();

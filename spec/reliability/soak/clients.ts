@@ -37,8 +37,8 @@ export async function leaveOn(
 }
 
 /** Sends one request after another until the signal aborts, and reports each response other than 200. */
-export async function askOn(
-  { ask }: ServerInCluster,
+export async function requestOn(
+  { request }: ServerInCluster,
   signal: AbortSignal,
   onFailure: (what: string) => void,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function askOn(
       ...(encoding === undefined ? {} : { 'Accept-Encoding': encoding }),
     };
     try {
-      const { status } = await ask(path, { headers });
+      const { status } = await request(path, { headers });
       if (status !== 200) onFailure(`${path}: ${status}`);
     } catch (error) {
       onFailure(`${path}: ${error}`);

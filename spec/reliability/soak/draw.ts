@@ -76,12 +76,12 @@ function drawChart(
   { top, lastSeconds }: { readonly top: number; readonly lastSeconds: number },
 ): string {
   const bottom = top + CHART_HEIGHT;
-  const most = niceAbove(Math.max(1, ...samples.flatMap((sample) => lines.map(({ of }) => sample[of]))));
+  const max = niceAbove(Math.max(1, ...samples.flatMap((sample) => lines.map(({ of }) => sample[of]))));
   const x = (seconds: number) => LEFT + (seconds / lastSeconds) * (WIDTH - LEFT - RIGHT);
-  const y = (value: number) => bottom - (value / most) * CHART_HEIGHT;
+  const y = (value: number) => bottom - (value / max) * CHART_HEIGHT;
   const parts = [text(LEFT, top - 8, title, 'font-weight="bold"')];
   for (const part of [0, 0.5, 1]) {
-    const value = most * part;
+    const value = max * part;
     parts.push(
       `<path d="M${LEFT} ${y(value)}H${WIDTH - RIGHT}" stroke="#d0d7de"/>`,
       text(LEFT - 6, y(value) + 4, String(value), 'text-anchor="end"'),

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServerInCluster } from '#spec/support/spawned-server-in-cluster.ts';
 import { Churn } from './churn.ts';
-import { askOn, leaveOn } from './clients.ts';
+import { leaveOn, requestOn } from './clients.ts';
 import { drawSoak } from './draw.ts';
 import { type PodMetricsList, wrongUsages } from './judge.ts';
 import { type Sample, sampleProcess } from './sample.ts';
@@ -33,7 +33,7 @@ let isOver = false;
       `The server has ended with ${signal ?? `status ${status}`}; its last words were:\n${lastWords}\n`,
     );
   });
-  await system.until(async () => (await system.ask('/readyz')).status === 200);
+  await system.until(async () => (await system.request('/readyz')).status === 200);
   const ending = new AbortController();
   const fail = (what: string) => {
     failedRequests++;
@@ -43,12 +43,14 @@ let isOver = false;
   const busy = Promise.all([
     churn.run(ending.signal),
     leaveOn(system, ending.signal, fail),
-    ...Array.from({ length: CLIENTS }, () => askOn(system, ending.signal, fail)),
+    ...Array.from({ length: CLIENTS }, () => requestOn(system, ending.signal, fail)),
   ]);
   const startMs = performance.now();
   while (performance.now() - startMs < minutes * 60_000) {
     await Promise.race([sleep(SAMPLE_EVERY_MS), busy]);
-    const list = JSON.parse((await system.ask('/apis/metrics.k8s.io/v1beta1/pods')).body) as PodMetricsList;
+    const list = JSON.parse(
+      (await system.request('/apis/metrics.k8s.io/v1beta1/pods')).body,
+    ) as PodMetricsList;
     const wrong = wrongUsages(system.cluster, list);
     complaints.push(...wrong);
     const figures = await sampleProcess(system, churn.healthyNodes({ forMs: 2 * RESOLUTION_MS }));
@@ -80,11 +82,11 @@ const report = [
   '| --- | --- |',
   `| resident memory of the second half after warm-up, relative to the first, medians | ${residentGrowth?.toFixed(3) ?? 'too short'} |`,
   `| JavaScript heap, the same | ${heapGrowth?.toFixed(3) ?? 'too short'} |`,
-  `| maximum resident memory | ${Math.round(most('residentMebibytes'))} MiB |`,
-  `| longest delay of the event loop | ${Math.round(most('loopDelayMs'))} ms |`,
-  `| maximum file descriptors | ${most('fileDescriptors')} |`,
-  `| maximum kubelets that failed at a time | ${most('faultyNodes')} |`,
-  `| time since the last scrape of a healthy kubelet: 99th percentile, at most | ${most('healthyAgeSeconds').toFixed(1)} s |`,
+  `| maximum resident memory | ${Math.round(max('residentMebibytes'))} MiB |`,
+  `| longest delay of the event loop | ${Math.round(max('loopDelayMs'))} ms |`,
+  `| maximum file descriptors | ${max('fileDescriptors')} |`,
+  `| maximum kubelets that failed at a time | ${max('faultyNodes')} |`,
+  `| time since the last scrape of a healthy kubelet: 99th percentile, at most | ${max('healthyAgeSeconds').toFixed(1)} s |`,
   `| wrong containers | ${wrongContainers} |`,
   `| failed requests | ${failedRequests} |`,
   '',
@@ -101,6 +103,6 @@ const others = complaints.length - MAX_COMPLAINTS;
 if (others > 0) process.stdout.write(`… and ${others} more of the kind\n`);
 if (complaints.length > 0) process.exitCode = 1;
 
-function most(what: keyof Sample): number {
+function max(what: keyof Sample): number {
   return Math.max(...samples.map((sample) => sample[what]));
 }

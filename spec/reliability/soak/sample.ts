@@ -30,10 +30,10 @@ export type ProcessFigures = Omit<
 
 /** @param healthyNodes nodes whose kubelets have responded to all recent scrapes */
 export async function sampleProcess(
-  { ask, server }: ServerInCluster,
+  { request, server }: ServerInCluster,
   healthyNodes: readonly string[],
 ): Promise<ProcessFigures> {
-  const { body } = await ask('/metrics');
+  const { body } = await request('/metrics');
   const series = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1] ?? Number.NaN);
   return {
     residentMebibytes: readProcessUsage(server.pid).residentBytes / 2 ** 20,

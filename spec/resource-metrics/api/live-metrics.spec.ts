@@ -7,13 +7,13 @@ describe('LiveMetrics', () => {
   const slices = new TimeSlices();
   const live = new Map<string, object>();
   let revision = Number.NaN;
-  let looks = 0;
+  let checks = 0;
   const metricsOf = (...names: readonly string[]) =>
     new LiveMetrics(new Map(names.map((name) => [name, { name }])), {
       order: new NameOrder(),
       revision: () => revision,
       liveOf: ({ name }) => {
-        looks++;
+        checks++;
         return live.get(name);
       },
       make: ({ name }, alive) => ({ name, alive }),
@@ -22,7 +22,7 @@ describe('LiveMetrics', () => {
   beforeEach(() => {
     live.clear();
     revision = Number.NaN;
-    looks = 0;
+    checks = 0;
     for (const name of ['a', 'b', 'c']) live.set(name, {});
   });
 
@@ -71,11 +71,11 @@ describe('LiveMetrics', () => {
     const metrics = metricsOf('a', 'b');
     metrics.current();
     metrics.current();
-    expect(looks).to.equal(2);
+    expect(checks).to.equal(2);
     revision = 2;
     metrics.current();
     metrics.current();
-    expect(looks).to.equal(4);
+    expect(checks).to.equal(4);
   });
 
   describe('currentInSlices', () => {
@@ -96,7 +96,7 @@ describe('LiveMetrics', () => {
       await slices.yieldToEventLoop();
       expect(isDone).to.equal(false);
       const [first, second] = await done;
-      expect(looks).to.equal(5_000);
+      expect(checks).to.equal(5_000);
       expect([second, metrics.current(), await metrics.currentInSlices(slices)]).to.deep.equal([
         first,
         first,

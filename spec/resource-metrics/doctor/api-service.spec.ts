@@ -105,7 +105,7 @@ describe('apiService', () => {
   it('requires the condition Available', async () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { store } = server.cluster;
-    const seenWith = async (status: object) => {
+    const findingsWith = async (status: object) => {
       const object = store.get('apiservices.apiregistration.k8s.io', undefined, 'v1beta1.metrics.k8s.io');
       if (!object) throw new Error('there is no APIService');
       store.update('apiservices.apiregistration.k8s.io', { ...object, status });
@@ -116,10 +116,12 @@ describe('apiService', () => {
     const nothing = 'has no condition "Available": the API server has not checked it yet';
     const other = { type: 'Other', status: 'True' };
     for (const status of [{}, { conditions: [] }, { conditions: [other] }])
-      expect(await seenWith(status)).to.equal(nothing);
+      expect(await findingsWith(status)).to.equal(nothing);
     const unknown = { type: 'Available', status: 'Unknown', reason: 'Pending', message: 'not checked yet' };
-    expect(await seenWith({ conditions: [unknown] })).to.equal('is not available: Pending: not checked yet');
-    expect(await seenWith({ conditions: [{ type: 'Available', status: 'True' }] })).to.equal(undefined);
+    expect(await findingsWith({ conditions: [unknown] })).to.equal(
+      'is not available: Pending: not checked yet',
+    );
+    expect(await findingsWith({ conditions: [{ type: 'Available', status: 'True' }] })).to.equal(undefined);
   });
 
   for (const [reason, message, diagnosis] of conditions) {

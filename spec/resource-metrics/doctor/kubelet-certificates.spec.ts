@@ -8,8 +8,8 @@ describe('kubeletCertificates', () => {
     await using server = await startExaminedCluster({ nodes: 1 });
     const { findings } = await examine(server);
     const { address } = server.cluster.node('node-1').plan;
-    const seen = findings.map((finding) => finding.seen).find((one) => one.includes('CN=kubelet-ca'));
-    expect(seen).to.match(
+    const observed = findings.map((finding) => finding.seen).find((one) => one.includes('CN=kubelet-ca'));
+    expect(observed).to.match(
       new RegExp(`^for node-1, ${address}, issued by CN=kubelet-ca, valid until 20\\d\\d-.*Z$`),
     );
   });

@@ -8,7 +8,7 @@ describe('podMetrics', () => {
       nodes: 1,
       pods: [{ name: 'vanished', node: 'node-1', startedSecondsAgo: 600 }],
     });
-    forget(server, 'vanished');
+    remove(server, 'vanished');
     server.cluster.rbac.revoke('doctor');
     const { diagnoses, findings } = await examine(server);
     expect(diagnoses).to.deep.equal(['pod-not-reported']);
@@ -50,13 +50,13 @@ describe('podMetrics', () => {
     const web = store.get('pods', 'default', 'web') ?? expect.fail('it was made');
     const left = { ...web, metadata: { name: 'left', namespace: 'default' } };
     store.create('pods', { ...left, spec: { ...(web.spec as object), nodeName: 'node-gone' } });
-    const seen = async (flags: readonly string[]) =>
+    const observed = async (flags: readonly string[]) =>
       (await examine(server, flags)).findings.find(({ subject }) => subject === 'pod default/left');
-    expect(await seen([])).to.deep.equal({
+    expect(await observed([])).to.deep.equal({
       ...{ status: 'note', subject: 'pod default/left' },
       seen: 'runs on node "node-gone", which the API server does not list',
     });
-    expect(await seen(['--node-selector=kubernetes.io/os=linux'])).to.deep.include({
+    expect(await observed(['--node-selector=kubernetes.io/os=linux'])).to.deep.include({
       seen: 'runs on node "node-gone", which --node-selector does not select, or the API server does not list',
     });
   });
@@ -75,7 +75,7 @@ describe('podMetrics', () => {
 });
 
 /** Stops a pod on its machine without notifying the API server. */
-function forget({ cluster }: RunningServer, name: string): void {
+function remove({ cluster }: RunningServer, name: string): void {
   const uid = cluster.store.get('pods', 'default', name)?.metadata.uid ?? '';
   cluster.node('node-1').machine.stop(uid);
 }

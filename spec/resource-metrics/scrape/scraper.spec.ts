@@ -283,7 +283,7 @@ describe('Scraper', () => {
 
   describe('for the second scrape of a node', () => {
     /** Returns when each kubelet was scraped in the second cycle, which starts at 12 s; the first scrapes are at 0 s. */
-    const secondAskedAt = async (respondedAfterMs: readonly number[], endsAtMs: number) => {
+    const secondRequestAt = async (respondedAfterMs: readonly number[], endsAtMs: number) => {
       const kubelets = respondedAfterMs.map((afterMs, index) => [`n${index}`, { afterMs }] as const);
       const { requests, clock, done, scrape } = setup(Object.fromEntries(kubelets));
       await clock.advance(12_000);
@@ -298,11 +298,11 @@ describe('Scraper', () => {
     it('waits 12 s after the first response, so that the two yield a rate', async () => {
       const respondedAfterMs = [0, 500, 1500, 4000, 9999];
       const expected = respondedAfterMs.map((afterMs, index) => [`n${index}`, 12_000 + afterMs]);
-      expect(await secondAskedAt(respondedAfterMs, 72_000)).to.deep.equal(expected);
+      expect(await secondRequestAt(respondedAfterMs, 72_000)).to.deep.equal(expected);
     });
 
     it('leaves a scrape that would be too late to the next cycle', async () => {
-      expect(await secondAskedAt([0, 5000, 5001], 22_000)).to.deep.equal([
+      expect(await secondRequestAt([0, 5000, 5001], 22_000)).to.deep.equal([
         ['n0', 12_000],
         ['n1', 17_000],
       ]);

@@ -281,7 +281,7 @@ describe('MetricsSink', () => {
   });
 
   describe('if cycles stop', () => {
-    const standStill = async () => {
+    const pauseClock = async () => {
       const system = setup();
       system.response({ name: 'a' });
       await system.clock.advance(12_000);
@@ -296,14 +296,14 @@ describe('MetricsSink', () => {
     };
 
     it('is not ready until a node responds', async () => {
-      const system = await standStill();
+      const system = await pauseClock();
       system.response({ name: 'a' });
       expect(podsOf(system)).to.deep.equal(['pod-a']);
       expect(system.sink.isReady).to.equal(true);
     });
 
     it('is not ready before responses are published', async () => {
-      const { sink } = await standStill();
+      const { sink } = await pauseClock();
       sink.receive(metricsBatch({ nodeName: 'a', receivedAtMs: 162_000 }));
       expect(sink.isReady).to.equal(false);
       sink.publish();
@@ -339,7 +339,7 @@ describe('MetricsSink', () => {
     });
 
     it('is ready again after all scrapes failed', async () => {
-      const { sink } = await standStill();
+      const { sink } = await pauseClock();
       sink.recordFailure('a');
       expect(sink.isReady).to.equal(true);
     });

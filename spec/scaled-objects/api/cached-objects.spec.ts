@@ -199,7 +199,7 @@ describe('a ScaledObject that is too large', () => {
     await cluster.deployment('web', 1);
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const path = `${PATHS.scaledObjects}/web`;
     expect((await cluster.get(path)).metadata.finalizers).to.deep.equal(['finalizer.keda.sh']);
     const trigger = cluster.trigger('/queue') as { metadata: object };
@@ -209,10 +209,10 @@ describe('a ScaledObject that is too large', () => {
     const triggers = [{ ...trigger, metadata: { ...trigger.metadata, ...values } }];
     await cluster.api.patch(path, 'merge', { spec: { triggers } });
     const why = 'Cannot read ScaledObject: Cannot read object: more than 20000 values';
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).endsWith(why));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).endsWith(why));
     expect(cluster.events).to.include(`web ScaledObjectCheckFailed ${why}`);
     await cluster.api.delete(path);
-    await cluster.holds(async () => (await cluster.get(path)).code === 404);
+    await cluster.untilMet(async () => (await cluster.get(path)).code === 404);
   });
 
   it('is used again when it is small', async () => {
@@ -224,11 +224,11 @@ describe('a ScaledObject that is too large', () => {
     );
     await cluster.scaledObject('web', { triggers: [{ type: 'cron', metadata: values }] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
     await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', {
       spec: { triggers: [cluster.trigger('/queue')] },
     });
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     expect(await cluster.condition('web', 'Ready')).to.match(/^True/);
   });
 });
@@ -245,12 +245,12 @@ describe('a ScaledJob that is too large', () => {
       spec: { jobTargetRef: { template }, triggers: [cluster.trigger('/queue')] },
     });
     const path = `${PATHS.scaledJobs}/work`;
-    await cluster.holds(async () => {
+    await cluster.untilMet(async () => {
       const { conditions = [] } = (await cluster.get(path)).status ?? {};
       const message = 'Cannot read ScaledJob: Cannot read object: more than 20000 values';
       return conditions.some((one: { message?: string }) => one.message === message);
     });
     await cluster.api.delete(path);
-    await cluster.holds(async () => (await cluster.get(path)).code === 404);
+    await cluster.untilMet(async () => (await cluster.get(path)).code === 404);
   });
 });

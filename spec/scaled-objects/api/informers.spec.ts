@@ -33,7 +33,7 @@ describe('declareInformers', () => {
       spec: { scaleTargetRef: { name: 'web' }, triggers: [cluster.trigger('/queue')] },
     });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     await cluster.elapse(5);
     const { metadata, status } = await cluster.get(`${elsewhere}/web`);
     expect([metadata.finalizers, status]).to.deep.equal([undefined, undefined]);
@@ -55,10 +55,10 @@ describe('declareInformers', () => {
     const empty = JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] });
     await using served = await startListingServer(empty, events.join(''));
     await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
-    const followed = declareInformers({ ...served, informers, namespaces: [] });
-    followed.start(new AbortController().signal).catch(() => {}); // the spec has ended
-    await eventually(() => followed.scaledJobs.find('shop/good') !== undefined);
-    const found = ['shop/deep', 'shop/wide', 'shop/good'].map((key) => followed.scaledJobs.find(key));
+    const watched = declareInformers({ ...served, informers, namespaces: [] });
+    watched.start(new AbortController().signal).catch(() => {}); // the spec has ended
+    await eventually(() => watched.scaledJobs.find('shop/good') !== undefined);
+    const found = ['shop/deep', 'shop/wide', 'shop/good'].map((key) => watched.scaledJobs.find(key));
     expect(found.map((object) => [object?.metadata.name, object?.omitted])).to.deep.equal([
       ['deep', 'Cannot read object: more than 64 levels of nesting'],
       ['wide', 'Cannot read object: more than 20000 values'],
@@ -74,21 +74,21 @@ describe('declareInformers', () => {
   });
 
   it('detects an authentication that was changed or created again', async () => {
-    const told = async (metadata: object) => {
+    const reported = async (metadata: object) => {
       const items = [{ metadata: { namespace: 'shop', name: 'keys', ...metadata } }];
       await using served = await startListingServer(
         JSON.stringify({ metadata: { resourceVersion: '5' }, items }),
       );
       await using informers = new SharedInformers({ ...served, mapper: SERVING_ALL });
-      const followed = declareInformers({ ...served, informers, namespaces: [] });
-      await followed.start(new AbortController().signal);
-      await eventually(() => followed.isSynced);
-      return followed.authenticationsOf(USER)[0];
+      const watched = declareInformers({ ...served, informers, namespaces: [] });
+      await watched.start(new AbortController().signal);
+      await eventually(() => watched.isSynced);
+      return watched.authenticationsOf(USER)[0];
     };
-    const before = await told({ uid: 'a', generation: 1 });
-    expect(await told({ uid: 'a', generation: 1, labels: { team: 'a' } })).to.equal(before);
-    expect(await told({ uid: 'a', generation: 2 })).to.not.equal(before);
-    expect(await told({ uid: 'b', generation: 1 })).to.not.equal(before);
+    const before = await reported({ uid: 'a', generation: 1 });
+    expect(await reported({ uid: 'a', generation: 1, labels: { team: 'a' } })).to.equal(before);
+    expect(await reported({ uid: 'a', generation: 2 })).to.not.equal(before);
+    expect(await reported({ uid: 'b', generation: 1 })).to.not.equal(before);
   });
 });
 

@@ -14,117 +14,119 @@ import { startSimulatedApiServer } from '#spec/support/simulated-api-server.ts';
 const CRDS = ['scaled-object', 'scaled-job', 'trigger-authentication', 'cluster-trigger-authentication'];
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/keda/leases';
 const HELD = 'the lease keda/operator.keda.sh is held by "keda-operator-1"';
-const TOLD = 'Another operator manages ScaledObjects and ScaledJobs; leaving them alone';
+const REPORTED = 'Another operator manages ScaledObjects and ScaledJobs; leaving them alone';
 const SOME = 'Another operator manages some ScaledObjects or ScaledJobs; leaving these alone';
 const SOME_OVER = 'Managing all ScaledObjects and ScaledJobs again';
 const OVER = 'No other operator manages ScaledObjects and ScaledJobs any longer; managing them';
-const TELLING = [TOLD, OVER, SOME, SOME_OVER];
+const LOGGED_LINES = [REPORTED, OVER, SOME, SOME_OVER];
 /** Exceeds every deadline: sockets need real time, while the manual clock can pass any deadline. */
 const NEVER_MS = 1e12;
 
 describe('KedaDetector', () => {
   it('runs at once without another operator', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    expect(world.operator.evidence).to.equal(undefined);
-    expect(world.told()).to.deep.equal([]);
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    expect(cluster.operator.evidence).to.equal(undefined);
+    expect(cluster.reported()).to.deep.equal([]);
   });
 
   it('does not scale while the lease of KEDA is held, reports that once, and scales when it has ended', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    await world.holdLease();
-    await world.passes(5);
-    await world.until(() => !world.isActing);
-    expect(world.operator.evidence).to.equal(HELD);
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    await cluster.holdLease();
+    await cluster.passes(5);
+    await cluster.until(() => !cluster.isActing);
+    expect(cluster.operator.evidence).to.equal(HELD);
     for (let renewal = 0; renewal < 4; renewal++) {
-      await world.renewLease();
-      await world.passes(10);
-      expect(world.isActing).to.equal(false);
+      await cluster.renewLease();
+      await cluster.passes(10);
+      expect(cluster.isActing).to.equal(false);
     }
     const event = `web AnotherControllerActs Another operator manages this object (${HELD}); the autoscaler does not scale it until the other operator stops. Run only one of the two`;
-    expect(world.events).to.deep.equal([event, event]); // of both objects
-    expect(world.told()).to.deep.equal([TOLD]);
-    await world.passes(66); // detected at the next check, after a minute without renewal
-    await world.until(() => world.isActing);
-    expect(world.operator.evidence).to.equal(undefined);
-    expect(world.told()).to.deep.equal([TOLD, OVER]);
+    expect(cluster.events).to.deep.equal([event, event]); // of both objects
+    expect(cluster.reported()).to.deep.equal([REPORTED]);
+    await cluster.passes(66); // detected at the next check, after a minute without renewal
+    await cluster.until(() => cluster.isActing);
+    expect(cluster.operator.evidence).to.equal(undefined);
+    expect(cluster.reported()).to.deep.equal([REPORTED, OVER]);
   });
 
   it('does not run while the lease is held', async () => {
-    await using world = await start({ isHeld: true });
-    await world.until(() => world.operator.evidence === HELD);
-    expect(world.beginnings).to.equal(0);
+    await using cluster = await start({ isHeld: true });
+    await cluster.until(() => cluster.operator.evidence === HELD);
+    expect(cluster.beginnings).to.equal(0);
   });
 
   it('does not scale objects of a namespace while another manager writes a status there, and reports that once', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    expect(world.leaves('web')).to.equal(false);
-    await world.writeStatus('keda');
-    await world.passes(6);
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    expect(cluster.leaves('web')).to.equal(false);
+    await cluster.writeStatus('keda');
+    await cluster.passes(6);
     const evidence = '"keda" writes the status of ScaledObject default/web';
-    for (let look = 0; look < 3; look++)
-      expect([world.leaves('web'), world.leaves('web', 'elsewhere')]).to.deep.equal([true, false]);
+    for (let check = 0; check < 3; check++)
+      expect([cluster.leaves('web'), cluster.leaves('web', 'elsewhere')]).to.deep.equal([true, false]);
     expect(
-      world.operator.evidenceFor('ScaledObject', { metadata: { name: 'x', namespace: 'default' } }),
+      cluster.operator.evidenceFor('ScaledObject', { metadata: { name: 'x', namespace: 'default' } }),
     ).to.equal(evidence);
-    expect([world.isActing, world.operator.evidence]).to.deep.equal([true, undefined]);
-    expect(world.events).to.deep.equal([
+    expect([cluster.isActing, cluster.operator.evidence]).to.deep.equal([true, undefined]);
+    expect(cluster.events).to.deep.equal([
       `web AnotherControllerActs Another operator manages this object (${evidence}); the autoscaler does not scale it until the other operator stops. Run only one of the two`,
     ]);
-    await world.passes(80);
-    expect(world.leaves('web')).to.equal(true);
-    await world.passes(15);
-    expect(world.leaves('web')).to.equal(false);
-    expect(world.told()).to.deep.equal([SOME, SOME_OVER]);
+    await cluster.passes(80);
+    expect(cluster.leaves('web')).to.equal(true);
+    await cluster.passes(15);
+    expect(cluster.leaves('web')).to.equal(false);
+    expect(cluster.reported()).to.deep.equal([SOME, SOME_OVER]);
   });
 
   it('scales no object while another manager writes statuses in two namespaces', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    await world.writeStatus('keda');
-    await world.writeStatus('keda', 'elsewhere');
-    await world.passes(5);
-    await world.until(() => !world.isActing);
-    expect(world.operator.evidence).to.match(/^"keda" writes the status of ScaledObject /);
-    await world.passes(80);
-    expect(world.isActing).to.equal(false);
-    await world.passes(15);
-    await world.until(() => world.isActing);
-    expect(world.told()).to.deep.equal([TOLD, OVER]);
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    await cluster.writeStatus('keda');
+    await cluster.writeStatus('keda', 'elsewhere');
+    await cluster.passes(5);
+    await cluster.until(() => !cluster.isActing);
+    expect(cluster.operator.evidence).to.match(/^"keda" writes the status of ScaledObject /);
+    await cluster.passes(80);
+    expect(cluster.isActing).to.equal(false);
+    await cluster.passes(15);
+    await cluster.until(() => cluster.isActing);
+    expect(cluster.reported()).to.deep.equal([REPORTED, OVER]);
   });
 
   it("ignores KEDA's writes from before its lease ended, but not later ones", async () => {
-    await using world = await start({ isHeld: true });
-    await world.until(() => world.operator.evidence === HELD);
-    await world.writeStatus('keda');
-    expect(world.leaves('web')).to.equal(true);
-    await world.passes(66);
-    await world.until(() => world.isActing);
-    expect(world.leaves('web')).to.equal(false);
-    await world.writeStatus('keda');
-    expect(world.leaves('web')).to.equal(true);
+    await using cluster = await start({ isHeld: true });
+    await cluster.until(() => cluster.operator.evidence === HELD);
+    await cluster.writeStatus('keda');
+    expect(cluster.leaves('web')).to.equal(true);
+    await cluster.passes(66);
+    await cluster.until(() => cluster.isActing);
+    expect(cluster.leaves('web')).to.equal(false);
+    await cluster.writeStatus('keda');
+    expect(cluster.leaves('web')).to.equal(true);
   });
 
   it('detects KEDA by its writes if it may not read the lease, and logs that once', async () => {
-    await using world = await start();
-    world.refuse(403);
-    await world.passes(15);
-    await world.until(() => world.isActing);
-    const lines = world.logger.lines.filter(({ message }) => /No permission to read the lease/.test(message));
+    await using cluster = await start();
+    cluster.refuse(403);
+    await cluster.passes(15);
+    await cluster.until(() => cluster.isActing);
+    const lines = cluster.logger.lines.filter(({ message }) =>
+      /No permission to read the lease/.test(message),
+    );
     expect(lines).to.have.lengthOf(1);
-    await world.writeStatus('keda');
-    expect(world.leaves('web')).to.equal(true);
+    await cluster.writeStatus('keda');
+    expect(cluster.leaves('web')).to.equal(true);
   });
 
   it('changes nothing while the API server does not respond', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    world.refuse(500);
-    await world.passes(30);
-    expect(world.isActing).to.equal(true);
-    expect(world.beginnings).to.equal(1);
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    cluster.refuse(500);
+    await cluster.passes(30);
+    expect(cluster.isActing).to.equal(true);
+    expect(cluster.beginnings).to.equal(1);
     await using waiting = await start({ isHeld: true });
     await waiting.until(() => waiting.operator.evidence === HELD);
     waiting.refuse(500);
@@ -133,29 +135,29 @@ describe('KedaDetector', () => {
   });
 
   it('does not start again before the previous term has ended, however long that takes', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    const mayEnd = world.holdEnd();
-    await world.holdLease();
-    await world.passes(5);
-    await world.until(() => world.operator.evidence === HELD);
-    await world.passes(80); // the lease has expired by then
-    expect([world.isActing, world.beginnings]).to.deep.equal([true, 1]);
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    const mayEnd = cluster.holdEnd();
+    await cluster.holdLease();
+    await cluster.passes(5);
+    await cluster.until(() => cluster.operator.evidence === HELD);
+    await cluster.passes(80); // the lease has expired by then
+    expect([cluster.isActing, cluster.beginnings]).to.deep.equal([true, 1]);
     mayEnd();
-    await world.passes(6);
-    await world.until(() => world.beginnings === 2);
+    await cluster.passes(6);
+    await cluster.until(() => cluster.beginnings === 2);
   });
 
   it('reads no lease if no namespace is configured', async () => {
-    await using world = await start({ isHeld: true, kedaNamespace: '' });
-    await world.until(() => world.isActing);
+    await using cluster = await start({ isHeld: true, kedaNamespace: '' });
+    await cluster.until(() => cluster.isActing);
   });
 
   it('ends with what acts, and fails as it fails', async () => {
-    await using world = await start();
-    await world.until(() => world.isActing);
-    world.fail(new Error('it cannot act'));
-    expect(await world.ended.catch(({ message }: Error) => message)).to.equal('it cannot act');
+    await using cluster = await start();
+    await cluster.until(() => cluster.isActing);
+    cluster.fail(new Error('it cannot act'));
+    expect(await cluster.ended.catch(({ message }: Error) => message)).to.equal('it cannot act');
   });
 
   it('attaches no handler to the run at each poll, because it lasts for months', async () => {
@@ -168,9 +170,9 @@ describe('KedaDetector', () => {
       ...{ events: { record: () => {} }, kinds: { ScaledObject: none }, hpas: none },
     });
     const ending = new AbortController();
-    let acts: FollowedPromise | undefined;
+    let acts: ObservedPromise | undefined;
     const ended = operator.runWhileSoleOperator(ending.signal, (signal) => {
-      acts = new FollowedPromise((resolve) => signal.addEventListener('abort', () => resolve()));
+      acts = new ObservedPromise((resolve) => signal.addEventListener('abort', () => resolve()));
       return acts;
     });
     await clock.advance(5000);
@@ -193,7 +195,7 @@ class CountingClock extends ManualClock {
 }
 
 /** Counts its waiters. */
-class FollowedPromise extends Promise<void> {
+class ObservedPromise extends Promise<void> {
   followers = 0;
 
   static override get [Symbol.species]() {
@@ -239,33 +241,33 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
   const informers = starting.use(
     new SharedInformers({ client, mapper: new RestMapper({ api: client, clock }), clock, logger }),
   );
-  const followed = declareInformers({ informers, namespaces: [], logger, clock });
-  followed.start(new AbortController().signal).catch(() => {}); // the spec has ended
+  const watched = declareInformers({ informers, namespaces: [], logger, clock });
+  watched.start(new AbortController().signal).catch(() => {}); // the spec has ended
   const events: string[] = [];
   const operator = new KedaDetector({
     ...{ client, clock, logger, kedaNamespace, kedaLeaseEverywhere: false },
     events: {
       record: ({ regarding: { name }, reason, message }) => void events.push(`${name} ${reason} ${message}`),
     },
-    kinds: { ScaledObject: followed.objects, ScaledJob: followed.scaledJobs },
+    kinds: { ScaledObject: watched.objects, ScaledJob: watched.scaledJobs },
     hpas: { onChange: () => () => {}, synced: async () => {} },
   });
   const ending = new AbortController();
   let [isActing, beginnings, writes] = [false, 0, 0];
   const failing = Promise.withResolvers<never>();
   failing.promise.catch(() => {});
-  let held: PromiseWithResolvers<void> | undefined;
+  let retained: PromiseWithResolvers<void> | undefined;
   const ended = operator.runWhileSoleOperator(ending.signal, async (signal) => {
     [isActing, beginnings] = [true, beginnings + 1];
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     await Promise.race([stopped, failing.promise]);
-    await held?.promise;
+    await retained?.promise;
     isActing = false;
   });
   ended.catch(() => {});
   starting.defer(async () => {
     ending.abort();
-    held?.resolve();
+    retained?.resolve();
     await ended.catch(() => {});
   });
   const stack = starting.move();
@@ -279,13 +281,13 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     },
     /** Makes a subsystem continue after its abort. @returns ends it */
     holdEnd() {
-      held = Promise.withResolvers<void>();
-      return held.resolve;
+      retained = Promise.withResolvers<void>();
+      return retained.resolve;
     },
-    told: () => logger.lines.map(({ message }) => message).filter((one) => TELLING.includes(one)),
+    reported: () => logger.lines.map(({ message }) => message).filter((one) => LOGGED_LINES.includes(one)),
     leaves: (name: string, namespace = 'default') =>
       operator.isManagedByKeda('ScaledObject', { metadata: { name, namespace } }),
-    until: async (holds: () => boolean) => await eventually(holds),
+    until: async (condition: () => boolean) => await eventually(condition),
     /** Advances the clock by seconds and runs all that is due in each. */
     async passes(seconds: number) {
       for (let second = 0; second < seconds; second++) {
@@ -300,7 +302,7 @@ async function start(options: { readonly isHeld?: boolean; readonly kedaNamespac
     async writeStatus(manager: string, namespace = 'default') {
       const path = `${objectsOf(namespace)}/web/status?fieldManager=${manager}`;
       const body = { status: { lastActiveTime: new Date(clock.nowMs() + ++writes * 1000).toISOString() } };
-      const version = () => followed.objects.find(`${namespace}/web`)?.metadata.resourceVersion;
+      const version = () => watched.objects.find(`${namespace}/web`)?.metadata.resourceVersion;
       const before = version();
       const response = await api.patch(path, 'merge', body);
       expect(response.status, JSON.stringify(response.body)).to.equal(200);

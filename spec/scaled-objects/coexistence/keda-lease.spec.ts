@@ -14,74 +14,74 @@ const LEASES = pathIn('keda');
 
 describe('OperatorLease', () => {
   it('is absent without a lease', async () => {
-    await using world = await start();
-    expect(await world.look()).to.deep.equal({ kind: 'absent' });
+    await using cluster = await start();
+    expect(await cluster.check()).to.deep.equal({ kind: 'absent' });
   });
 
   it('is held while it is renewed, and ends after a minute without renewal', async () => {
-    await using world = await start();
-    await world.hold({ leaseDurationSeconds: 15 });
+    await using cluster = await start();
+    await cluster.hold({ leaseDurationSeconds: 15 });
     for (let renewal = 0; renewal < 3; renewal++) {
-      expect(await world.look()).to.deep.equal({ kind: 'held', holder: 'keda-operator-1', ...KEDA });
-      await world.server.clock.advance(10_000);
-      await world.renew();
+      expect(await cluster.check()).to.deep.equal({ kind: 'held', holder: 'keda-operator-1', ...KEDA });
+      await cluster.server.clock.advance(10_000);
+      await cluster.renew();
     }
-    expect(await world.look()).to.deep.include({ kind: 'held' });
-    await world.server.clock.advance(60_000);
-    expect(await world.look()).to.deep.include({ kind: 'held' });
-    await world.server.clock.advance(1);
-    expect(await world.look()).to.deep.include({ kind: 'ended' });
-    await world.renew();
-    expect(await world.look()).to.deep.include({ kind: 'held' });
+    expect(await cluster.check()).to.deep.include({ kind: 'held' });
+    await cluster.server.clock.advance(60_000);
+    expect(await cluster.check()).to.deep.include({ kind: 'held' });
+    await cluster.server.clock.advance(1);
+    expect(await cluster.check()).to.deep.include({ kind: 'ended' });
+    await cluster.renew();
+    expect(await cluster.check()).to.deep.include({ kind: 'held' });
   });
 
   it('has not ended while one of several operators takes over from another, with and without giving back', async () => {
     for (const isGivenBack of [true, false]) {
-      await using world = await start();
-      const { clock } = world.server;
-      await world.hold({});
-      expect(await world.look()).to.deep.include({ kind: 'held' });
-      if (isGivenBack) await world.change({ holderIdentity: '', leaseDurationSeconds: 1 });
+      await using cluster = await start();
+      const { clock } = cluster.server;
+      await cluster.hold({});
+      expect(await cluster.check()).to.deep.include({ kind: 'held' });
+      if (isGivenBack) await cluster.change({ holderIdentity: '', leaseDurationSeconds: 1 });
       for (let second = 0; second < 20; second++) {
-        expect((await world.look()).kind).to.equal(isGivenBack ? 'released' : 'held');
+        expect((await cluster.check()).kind).to.equal(isGivenBack ? 'released' : 'held');
         await clock.advance(1000);
       }
-      await world.change({ holderIdentity: 'keda-operator-2', leaseDurationSeconds: 15 });
-      expect(await world.look()).to.deep.equal({ kind: 'held', holder: 'keda-operator-2', ...KEDA });
+      await cluster.change({ holderIdentity: 'keda-operator-2', leaseDurationSeconds: 15 });
+      expect(await cluster.check()).to.deep.equal({ kind: 'held', holder: 'keda-operator-2', ...KEDA });
     }
   });
 
   it('ends a minute after it is released or deleted, until it has a holder again', async () => {
     for (const isDeleted of [true, false]) {
-      await using world = await start();
-      const { clock } = world.server;
-      await world.hold({ leaseDurationSeconds: 3600 });
-      await world.look();
-      if (isDeleted) await world.remove();
-      else await world.change({ holderIdentity: '' });
-      expect(await world.look()).to.deep.include({ kind: 'released' });
+      await using cluster = await start();
+      const { clock } = cluster.server;
+      await cluster.hold({ leaseDurationSeconds: 3600 });
+      await cluster.check();
+      if (isDeleted) await cluster.remove();
+      else await cluster.change({ holderIdentity: '' });
+      expect(await cluster.check()).to.deep.include({ kind: 'released' });
       await clock.advance(60_000);
-      expect(await world.look()).to.deep.include({ kind: 'released' });
+      expect(await cluster.check()).to.deep.include({ kind: 'released' });
       await clock.advance(1);
-      expect(await world.look()).to.deep.include({ kind: 'ended' });
-      if (!isDeleted) await world.remove();
-      expect((await world.look()).kind).to.be.oneOf(['ended', 'absent']);
-      expect((await world.look()).kind).to.equal('absent');
-      await world.hold({});
-      expect(await world.look()).to.deep.include({ kind: 'held' });
+      expect(await cluster.check()).to.deep.include({ kind: 'ended' });
+      if (!isDeleted) await cluster.remove();
+      expect((await cluster.check()).kind).to.be.oneOf(['ended', 'absent']);
+      expect((await cluster.check()).kind).to.equal('absent');
+      await cluster.hold({});
+      expect(await cluster.check()).to.deep.include({ kind: 'held' });
     }
   });
 
   it('has ended at the first read if the renewal is minutes old, but not if the clocks differ by a moment', async () => {
-    await using world = await start();
-    const { clock } = world.server;
-    await world.hold({ renewTime: timeText(clock.nowMs() - 599_000) });
-    expect(await world.look()).to.deep.include({ kind: 'held' });
+    await using cluster = await start();
+    const { clock } = cluster.server;
+    await cluster.hold({ renewTime: timeText(clock.nowMs() - 599_000) });
+    expect(await cluster.check()).to.deep.include({ kind: 'held' });
     await using other = await start();
     await other.hold({ renewTime: timeText(other.server.clock.nowMs() - 601_000) });
-    expect(await other.look()).to.deep.include({ kind: 'ended' });
+    expect(await other.check()).to.deep.include({ kind: 'ended' });
     await other.renew();
-    expect(await other.look()).to.deep.include({ kind: 'held' });
+    expect(await other.check()).to.deep.include({ kind: 'held' });
   });
 
   it('has ended after a minute without renewal, whatever duration, renewal or other change it writes', async () => {
@@ -92,79 +92,79 @@ describe('OperatorLease', () => {
       { leaseDurationSeconds: 2_147_483_647 },
       { leaseDurationSeconds: 2_147_483_647, renewTime: timeText(nowMs + 68 * 365 * 86_400_000) },
     ]) {
-      await using world = await start();
-      await world.hold(spec);
-      await world.look();
-      await world.server.clock.advance(60_000);
-      expect(await world.look()).to.deep.include({ kind: 'held' });
-      await world.server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', {
+      await using cluster = await start();
+      await cluster.hold(spec);
+      await cluster.check();
+      await cluster.server.clock.advance(60_000);
+      expect(await cluster.check()).to.deep.include({ kind: 'held' });
+      await cluster.server.client.patch(`${LEASES}/operator.keda.sh`, 'merge', {
         metadata: { annotations: { a: 'b' } },
         spec: { leaseDurationSeconds: 3600 },
       });
-      await world.server.clock.advance(1);
-      expect(await world.look()).to.deep.include({ kind: 'ended' });
+      await cluster.server.clock.advance(1);
+      expect(await cluster.check()).to.deep.include({ kind: 'ended' });
     }
   });
 
   it('counts in no namespace but that of KEDA by default', async () => {
-    await using world = await start();
-    await world.hold({ holderIdentity: 'tenant' }, { namespace: 'default' });
-    expect(await world.look()).to.deep.equal({ kind: 'absent' });
-    await world.hold({});
-    expect(await world.look()).to.deep.include({ kind: 'held', ...KEDA });
+    await using cluster = await start();
+    await cluster.hold({ holderIdentity: 'tenant' }, { namespace: 'default' });
+    expect(await cluster.check()).to.deep.equal({ kind: 'absent' });
+    await cluster.hold({});
+    expect(await cluster.check()).to.deep.include({ kind: 'held', ...KEDA });
   });
 
   it('needs only the permission to get its name in one namespace', async () => {
-    await using world = await start();
-    await world.hold({});
+    await using cluster = await start();
+    await cluster.hold({});
     const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
     expect(
-      await world.lookAs([{ ...lease, resourceNames: ['operator.keda.sh'], verbs: ['get'] }]),
+      await cluster.readAs([{ ...lease, resourceNames: ['operator.keda.sh'], verbs: ['get'] }]),
     ).to.deep.include({ kind: 'held' });
   });
 
   it('counts in any namespace on demand, and is held if any of several leases is', async () => {
-    await using world = await start({ countsEverywhere: true });
+    await using cluster = await start({ countsEverywhere: true });
     const elsewhere = { namespace: 'kube-system' };
-    await world.hold({ holderIdentity: 'keda-operator-9' }, elsewhere);
-    expect(await world.look()).to.deep.equal({ kind: 'held', holder: 'keda-operator-9', ...elsewhere });
-    await world.hold({ renewTime: timeText(0) });
-    expect(await world.look()).to.deep.include({ kind: 'held', ...elsewhere });
-    await world.renew();
-    await world.remove(elsewhere);
-    expect(await world.look()).to.deep.include({ kind: 'held', ...KEDA });
+    await cluster.hold({ holderIdentity: 'keda-operator-9' }, elsewhere);
+    expect(await cluster.check()).to.deep.equal({ kind: 'held', holder: 'keda-operator-9', ...elsewhere });
+    await cluster.hold({ renewTime: timeText(0) });
+    expect(await cluster.check()).to.deep.include({ kind: 'held', ...elsewhere });
+    await cluster.renew();
+    await cluster.remove(elsewhere);
+    expect(await cluster.check()).to.deep.include({ kind: 'held', ...KEDA });
   });
 
   it('needs only permissions for its name, and is read in one namespace if leases may not be listed', async () => {
-    await using world = await start({ countsEverywhere: true });
-    await world.hold({ holderIdentity: 'keda-operator-9' }, { namespace: 'kube-system' });
+    await using cluster = await start({ countsEverywhere: true });
+    await cluster.hold({ holderIdentity: 'keda-operator-9' }, { namespace: 'kube-system' });
     const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
     const resourceNames = ['operator.keda.sh'];
-    const looks = async (...rules: readonly Rule[]) => await world.lookAs(rules);
-    expect(await looks({ ...lease, resourceNames, verbs: ['get', 'list'] })).to.deep.include({
+    const checks = async (...rules: readonly Rule[]) => await cluster.readAs(rules);
+    expect(await checks({ ...lease, resourceNames, verbs: ['get', 'list'] })).to.deep.include({
       kind: 'held',
     });
-    expect(await looks({ ...lease, resourceNames, verbs: ['get'] })).to.deep.equal({ kind: 'absent' });
-    await world.hold({});
-    expect(await looks({ ...lease, resourceNames, verbs: ['get'] })).to.deep.include({
+    expect(await checks({ ...lease, resourceNames, verbs: ['get'] })).to.deep.equal({ kind: 'absent' });
+    await cluster.hold({});
+    expect(await checks({ ...lease, resourceNames, verbs: ['get'] })).to.deep.include({
       kind: 'held',
       ...KEDA,
     });
-    expect(await looks({ ...lease, resourceNames: ['other'], verbs: ['get', 'list'] })).to.deep.equal({
+    expect(await checks({ ...lease, resourceNames: ['other'], verbs: ['get', 'list'] })).to.deep.equal({
       kind: 'forbidden',
     });
   });
 
   it('reports that it may not be read, and fails for other errors', async () => {
-    await using world = await start();
+    await using cluster = await start();
     const refuse = (code: number, reason: string) =>
-      world.server.cluster.apiServer.setFaults(
+      cluster.server.cluster.apiServer.setFaults(
         forRequests({ resource: 'leases' }, refuseRequests({ code, reason })),
       );
     refuse(403, 'Forbidden');
-    expect(await world.look()).to.deep.equal({ kind: 'forbidden' });
+    expect(await cluster.check()).to.deep.equal({ kind: 'forbidden' });
     refuse(500, 'InternalError');
-    expect(await errorOf(world.look())).to.match(/500/);
+    expect(await errorOf(cluster.check())).to.match(/500/);
   });
 });
 
@@ -179,9 +179,9 @@ async function start({ countsEverywhere = false } = {}) {
   let renewals = 0;
   return {
     server,
-    look: () => lease.read(new AbortController().signal),
+    check: () => lease.read(new AbortController().signal),
     /** One check with only these permissions. */
-    async lookAs(rules: readonly Rule[]) {
+    async readAs(rules: readonly Rule[]) {
       server.cluster.authenticator.setToken('token', { username: 'somebody' });
       server.cluster.rbac.grant({ name: 'somebody', role: 'somebody', users: ['somebody'], rules });
       const admin = await server.access();

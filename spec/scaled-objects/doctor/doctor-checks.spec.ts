@@ -32,7 +32,7 @@ describe('scaledObjectsDoctor, check by check', () => {
     const { signal } = new AbortController();
     return await check.run(new ClusterContext({ access, client, clock, signal, serverAccount: undefined }));
   };
-  const told = async (check: Check) =>
+  const reported = async (check: Check) =>
     (await run(check)).map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
 
   beforeEach(async () => {
@@ -95,7 +95,7 @@ describe('scaledObjectsDoctor, check by check', () => {
   it('checks a cluster without objects, with a name and a title for each check', async () => {
     const { checks } = checksOf(undefined);
     const found: Record<string, readonly string[]> = {};
-    for (const check of checks) found[`${check.name}: ${check.title}`] = await told(check);
+    for (const check of checks) found[`${check.name}: ${check.title}`] = await reported(check);
     const served = (plural: string) => `ok ${plural}.keda.sh: served as keda.sh/v1alpha1`;
     expect(found).to.deep.equal({
       'scaledobjects-definitions: CustomResourceDefinitions of keda.sh': [
@@ -117,14 +117,14 @@ describe('scaledObjectsDoctor, check by check', () => {
     const [all] = [server];
     server = without;
     for (const [index, check] of checks.entries())
-      expect(await told(check), check.name).to.deep.equal([
+      expect(await reported(check), check.name).to.deep.equal([
         `note keda.sh: ${index === 0 ? 'no CustomResourceDefinition is installed; event-driven scaling is not in use' : 'not checked: no CustomResourceDefinition is installed'}`,
       ]);
     server = partly;
     const [definitions] = checks;
     const missing = (plural: string) =>
       `failed ${plural}.keda.sh: the API server does not serve keda.sh/v1alpha1`;
-    expect(definitions && (await told(definitions))).to.deep.equal([
+    expect(definitions && (await reported(definitions))).to.deep.equal([
       ...[missing('scaledobjects'), 'ok scaledjobs.keda.sh: served as keda.sh/v1alpha1'],
       ...[missing('triggerauthentications'), missing('clustertriggerauthentications')],
     ]);
@@ -155,12 +155,12 @@ describe('scaledObjectsDoctor, check by check', () => {
           return objects.map(({ metadata }) => ({ status: 'ok', subject: metadata.name, seen: '' }) as const);
         },
       };
-      return [(await told(check)).join(), lists];
+      return [(await reported(check)).join(), lists];
     };
     expect(await examined(undefined)).to.deep.equal(['ok a: ,ok b: ', 2]);
     expect(await examined('kube-system')).to.deep.equal(['ok b: ', 2]);
     const objects = async (namespace: string | undefined) =>
-      (await told(checksOf(namespace).checks[3] as Check)).map((one) => one.split(':')[0]);
+      (await reported(checksOf(namespace).checks[3] as Check)).map((one) => one.split(':')[0]);
     expect(await objects(undefined)).to.deep.equal([
       ...['failed scaledobject default/a', 'failed scaledobject kube-system/b'],
     ]);
@@ -276,9 +276,9 @@ describe('scaledObjectsDoctor, check by check', () => {
           'Stop KEDA (`kubectl -n default scale deployment b --replicas=0`), or run the autoscaler with --controllers=*,-scaledobjects. While KEDA runs, the autoscaler does not scale ScaledObjects and ScaledJobs.',
       });
       for (const name of ['a', 'b']) await server.client.delete(`${PATHS.deployments}/${name}`);
-      expect(await told(check())).to.deep.equal(['ok keda-operator: KEDA is scaled to zero']);
+      expect(await reported(check())).to.deep.equal(['ok keda-operator: KEDA is scaled to zero']);
       await deployment('keda-operator', 'mirror');
-      expect(await told(check())).to.deep.equal([
+      expect(await reported(check())).to.deep.equal([
         'failed deployment default/keda-operator: desired replicas: 1',
       ]);
     });
@@ -286,10 +286,10 @@ describe('scaledObjectsDoctor, check by check', () => {
     it('reads its lease in one namespace, in all if they count and may be listed, and nowhere if none is configured', async () => {
       await lease(renewed(4400));
       for (const none of [check(''), check('keda')])
-        expect(await told(none)).to.deep.equal(['ok keda-operator: KEDA is not installed']);
-      expect(await told(check('keda', true))).to.have.lengthOf(1);
-      const held = `failed ${LEASE}: held by "one"; it was renewed 4 s ago`;
-      expect(await told(check())).to.deep.equal([held]);
+        expect(await reported(none)).to.deep.equal(['ok keda-operator: KEDA is not installed']);
+      expect(await reported(check('keda', true))).to.have.lengthOf(1);
+      const retained = `failed ${LEASE}: held by "one"; it was renewed 4 s ago`;
+      expect(await reported(check())).to.deep.equal([retained]);
       const [found] = await run(check());
       expect(found)
         .to.have.property('remedy')
@@ -297,30 +297,34 @@ describe('scaledObjectsDoctor, check by check', () => {
       const fault = (verb: string) =>
         forRequests({ resource: 'leases', verb }, refuseRequests({ code: 403, reason: 'Forbidden' }));
       server.cluster.apiServer.setFaults(fault('list'));
-      expect(await told(check('default'))).to.deep.equal([held]);
-      expect(await told(check('default', true))).to.deep.equal([held]);
-      expect(await told(check('keda', true))).to.deep.equal(['ok keda-operator: KEDA is not installed']);
+      expect(await reported(check('default'))).to.deep.equal([retained]);
+      expect(await reported(check('default', true))).to.deep.equal([retained]);
+      expect(await reported(check('keda', true))).to.deep.equal(['ok keda-operator: KEDA is not installed']);
       server.cluster.apiServer.setFaults(fault('list'), fault('get'));
-      expect((await told(check('default')))[0]).to.match(
+      expect((await reported(check('default')))[0]).to.match(
         /^unchecked lease operator.keda.sh: the permission to get leases is missing/,
       );
       server.cluster.apiServer.setFaults(
         forRequests({ resource: 'leases' }, refuseRequests({ code: 400, reason: 'BadRequest' })),
       );
-      expect((await told(check('default')))[0]).to.match(/^unchecked lease operator.keda.sh: .*status 400/);
+      expect((await reported(check('default')))[0]).to.match(
+        /^unchecked lease operator.keda.sh: .*status 400/,
+      );
     });
 
     it('reports when a lease was renewed, if it has a valid time', async () => {
       await lease({});
-      expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it has no renew time`]);
+      expect(await reported(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it has no renew time`]);
       await lease(renewed(-5000)); // by a clock that is ahead
-      expect(await told(check())).to.deep.equal([`failed ${LEASE}: held by "one"; it was renewed 0 s ago`]);
+      expect(await reported(check())).to.deep.equal([
+        `failed ${LEASE}: held by "one"; it was renewed 0 s ago`,
+      ]);
       await lease(renewed(-60_001)); // no clock can show this
-      expect((await told(check()))[0]).to.match(/^note .*: it has a renew time in the future; an autos/);
+      expect((await reported(check()))[0]).to.match(/^note .*: it has a renew time in the future; an autos/);
       await lease(renewed(600_000));
-      expect((await told(check()))[0]).to.match(/^note .*: it was renewed 600 s ago; an autoscaler that/);
+      expect((await reported(check()))[0]).to.match(/^note .*: it was renewed 600 s ago; an autoscaler that/);
       await lease(renewed(600_001));
-      expect(await told(check())).to.deep.equal(['ok keda-operator: KEDA is not installed']);
+      expect(await reported(check())).to.deep.equal(['ok keda-operator: KEDA is not installed']);
     });
   });
 });

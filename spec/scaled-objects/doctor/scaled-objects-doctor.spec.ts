@@ -51,7 +51,7 @@ describe('scaledObjectsDoctor', () => {
       { status: 'ok', subject: 'keda-operator', seen: 'KEDA is not installed' },
       { status: 'ok', subject: 'scaledobjects.keda.sh', seen: 'served as keda.sh/v1alpha1' },
     ]);
-    expect(source.asked).to.have.members(['/?api_key=good', '/']);
+    expect(source.requested).to.have.members(['/?api_key=good', '/']);
   });
 
   it('reports unusable triggers and sources that do not respond', async () => {
@@ -71,10 +71,12 @@ describe('scaledObjectsDoctor', () => {
         'scaledobjects-trigger-failing',
       ],
     ]);
-    const seen = findings.filter(({ subject }) => subject.includes('default/broken')).map((one) => one.seen);
-    expect(seen[0]).to.match(/^no scaler found for type: kafka; supported types are /);
-    expect(seen[1]).to.equal('TriggerAuthentication "nobody" not found');
-    expect(seen[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
+    const observed = findings
+      .filter(({ subject }) => subject.includes('default/broken'))
+      .map((one) => one.seen);
+    expect(observed[0]).to.match(/^no scaler found for type: kafka; supported types are /);
+    expect(observed[1]).to.equal('TriggerAuthentication "nobody" not found');
+    expect(observed[2]).to.match(/^value at 127\.0\.0\.1:\d+\/: error requesting metrics endpoint/);
   });
 
   it('names a missing Secret of an authentication even if the source responds', async () => {
@@ -201,11 +203,11 @@ describe('scaledObjectsDoctor', () => {
       ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'operator.keda.sh' } },
       spec: { holderIdentity: 'keda-operator-1', leaseDurationSeconds: 15 },
     });
-    const held = (renewed: string) =>
+    const retained = (renewed: string) =>
       `failed lease keda/operator.keda.sh: held by "keda-operator-1"; it was renewed ${renewed}`;
     const starting = 'an autoscaler that starts now waits before it scales any object';
-    expect(await lease({ renewedAgoMs: 4000 })).to.deep.equal([held('4 s ago')]);
-    expect(await lease({ renewedAgoMs: 60_000 })).to.deep.equal([held('60 s ago')]);
+    expect(await lease({ renewedAgoMs: 4000 })).to.deep.equal([retained('4 s ago')]);
+    expect(await lease({ renewedAgoMs: 60_000 })).to.deep.equal([retained('60 s ago')]);
     expect(await lease({ renewedAgoMs: 61_000 })).to.deep.equal([
       `note lease keda/operator.keda.sh: it was renewed 61 s ago; ${starting}`,
     ]);
@@ -232,7 +234,7 @@ describe('scaledObjectsDoctor', () => {
         },
       });
     }
-    const told = async () => {
+    const reported = async () => {
       const { findings } = await examineAutoscaler(server, FLAGS);
       const failed = findings.filter(({ subject }) => subject.startsWith('namespace '));
       return failed.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
@@ -243,18 +245,20 @@ describe('scaledObjectsDoctor', () => {
       expect((await server.client.patch(path, 'merge', { status: { lastActiveTime } })).status).to.equal(200);
     };
     await write('default', 'autoscaler-scaledobject');
-    expect(await told()).to.deep.equal([]);
+    expect(await reported()).to.deep.equal([]);
     await server.clock.advance(1000);
     await write('default', 'keda');
-    const seen = 'failed namespace default: "keda" writes the status of ScaledObject default/web';
-    expect(await told()).to.deep.equal([`${seen}; the autoscaler does not scale objects of this namespace`]);
+    const observed = 'failed namespace default: "keda" writes the status of ScaledObject default/web';
+    expect(await reported()).to.deep.equal([
+      `${observed}; the autoscaler does not scale objects of this namespace`,
+    ]);
     await write('kube-system', 'keda');
-    expect((await told())[0]).to.equal(
-      `${seen}; the autoscaler does not scale objects of this namespace, and no object at all if these writes continue`,
+    expect((await reported())[0]).to.equal(
+      `${observed}; the autoscaler does not scale objects of this namespace, and no object at all if these writes continue`,
     );
-    expect(await told()).to.have.lengthOf(2);
+    expect(await reported()).to.have.lengthOf(2);
     await server.clock.advance(90_000);
-    expect(await told()).to.deep.equal([]);
+    expect(await reported()).to.deep.equal([]);
   });
 
   it('reports unusable objects with the messages of their conditions', async () => {
@@ -299,17 +303,18 @@ describe('scaledObjectsDoctor', () => {
     await job('typed', 'worker', { metricType: 'Value' });
     const { checks, isSound } = await examineAutoscaler(server, FLAGS);
     const [found] = checks.filter(({ name }) => name === 'scaledobjects-objects');
-    const told = found?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`) ?? [];
+    const reported =
+      found?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`) ?? [];
     const target = "ScaledObject doesn't have correct scaleTargetRef specification";
     const specified = "ScaledObject doesn't have correct triggers specification";
-    expect(told).to.include.members([
+    expect(reported).to.include.members([
       `failed scaledobject default/younger: ${target}: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'`,
       `failed scaledobject default/other: ${specified}: the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined`,
       "failed scaledobject default/taken: failed to ensure HPA is correctly created for ScaledObject: the HPA 'foreign' already scales another workload, 'else' of type 'apps/v1.Deployment'",
       'failed scaledobject default/paused-wrongly: failed to scale target to paused replica count: value "many" of annotation autoscaling.keda.sh/paused-replicas is not a number of replicas',
       'failed scaledjob default/typed: Cannot set metricType in ScaledJob triggers',
     ]);
-    const rest = told.filter((one) => !/younger|other|taken|typed|wrongly/.test(one)).sort();
+    const rest = reported.filter((one) => !/younger|other|taken|typed|wrongly/.test(one)).sort();
     expect(rest).to.have.lengthOf(3);
     expect(rest[0]).to.match(new RegExp(`^failed scaledobject default/formula: ${specified}: `));
     expect(rest[1]).to.match(
@@ -361,7 +366,7 @@ describe('scaledObjectsDoctor', () => {
         renewTime: new Date(server.clock.nowMs()).toISOString().replace('Z', '000Z'),
       },
     });
-    const seenWithout = async (resource: string) => {
+    const findingsWithout = async (resource: string) => {
       const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
       server.cluster.apiServer.setFaults(forRequests({ resource }, refused));
       const { checks, isSound } = await examineAutoscaler(server, FLAGS);
@@ -369,11 +374,11 @@ describe('scaledObjectsDoctor', () => {
       const [found] = checks.filter(({ name }) => name === 'scaledobjects-keda');
       return found?.findings.map(({ status, subject }) => `${status} ${subject}`);
     };
-    expect(await seenWithout('leases')).to.deep.equal([
+    expect(await findingsWithout('leases')).to.deep.equal([
       'failed deployment default/keda-operator',
       'unchecked lease operator.keda.sh',
     ]);
-    expect(await seenWithout('deployments')).to.deep.equal([
+    expect(await findingsWithout('deployments')).to.deep.equal([
       'unchecked keda-operator',
       'failed lease keda/operator.keda.sh',
     ]);
@@ -417,15 +422,15 @@ async function deployment(server: SimulatedApiServer, name: string, container: o
 
 /** @param value `undefined` for a server that fails */
 async function startSource(value: number | undefined) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = createServer(({ url = '' }, response) => {
-    asked.push(url);
+    requested.push(url);
     response.writeHead(value === undefined ? 500 : 200).end(JSON.stringify({ value }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    asked,
+    requested,
     metadata: { url: `http://127.0.0.1:${port}/`, valueLocation: 'value', targetValue: '5' },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -49,8 +49,8 @@ describe('createJobs', () => {
 
 /** The number of Jobs created for two messages, with one ended Job, when the queue length was read at that time of our clock. */
 async function madeAfter({ endedAtOursMs, ...clocks }: { endedAtOursMs: number } & Clocks): Promise<number> {
-  const { made } = await madeBeside((toldAtMs) => {
-    const completionTime = new Date(toldAtMs + endedAtOursMs).toISOString();
+  const { made } = await madeBeside((reportedAtMs) => {
+    const completionTime = new Date(reportedAtMs + endedAtOursMs).toISOString();
     const status = { conditions: [{ type: 'Complete', status: 'True' }], completionTime };
     return [{ metadata: { name: 'work-1' }, status }];
   }, clocks);
@@ -65,7 +65,7 @@ interface Clocks {
 
 /** Creates Jobs for two messages, with the Jobs that exist when the queue length is read. */
 async function madeBeside(
-  jobsAt: (toldAtMs: number) => readonly FoundJob[],
+  jobsAt: (reportedAtMs: number) => readonly FoundJob[],
   { clockAheadMs = 0, steppedMs }: Clocks = {},
 ) {
   const clock = new ManualClock();
@@ -98,7 +98,7 @@ async function madeBeside(
   const aheadMs = clockAheadMs + (steppedMs ?? 0);
   collection.replace(KEY, new Map([['s0-queue', { query, intervalMs: 30_000 }]]));
   await clock.advance(10);
-  const toldAtMs = collection.reading(KEY, 's0-queue')?.receivedAtMs ?? Number.NaN;
+  const reportedAtMs = collection.reading(KEY, 's0-queue')?.receivedAtMs ?? Number.NaN;
   const deleted: string[] = [];
   let made = 0;
   const object = { metadata: { name: 'work' }, spec: { triggers: [] } } as unknown as ScaledJob;
@@ -108,7 +108,7 @@ async function madeBeside(
     own: { normal: () => {}, warning: () => {} },
     scaleLog: { jobsCreated: () => {} },
     jobs: {
-      list: async () => jobsAt(toldAtMs),
+      list: async () => jobsAt(reportedAtMs),
       create: async (_: object, { dryRun = false }: { dryRun?: boolean }) => {
         if (!dryRun) made++;
         return clock.nowMs() - aheadMs;

@@ -6,7 +6,7 @@ const WORK = { metadata: { namespace: 'shop', name: 'work' } } as ScaledJob;
 
 describe('JobClient', () => {
   it('counts no Job that is to go already, and none of another ScaledJob', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     const items = [
       { metadata: { name: 'work-a' } },
@@ -15,14 +15,14 @@ describe('JobClient', () => {
     ];
     const api = {
       getJson: async (path: string) => {
-        asked.push(path);
+        requested.push(path);
         return { metadata: { resourceVersion: '5' }, items };
       },
     };
     const client = new JobClient({ api: api as never, reader: api as never, version: '1.2.3' });
     const found = await client.list(WORK, new AbortController().signal);
     expect(found.map(({ metadata }) => metadata.name)).to.deep.equal(['work-a', 'work-c']);
-    expect(asked).to.deep.equal([
+    expect(requested).to.deep.equal([
       '/apis/batch/v1/namespaces/shop/jobs?labelSelector=scaledjob.keda.sh%2Fname%3Dwork&limit=500',
     ]);
   });

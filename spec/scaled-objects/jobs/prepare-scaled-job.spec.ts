@@ -65,7 +65,7 @@ describe('collect', () => {
             expect(given).to.deep.equal(['default/work', triggers, { pollsAll: true }]),
         } as never,
       });
-    const wanted = (intervalMs: number) =>
+    const expected = (intervalMs: number) =>
       Object.fromEntries(
         ['s0', 's1', 's2'].map((name) => [
           name,
@@ -76,9 +76,9 @@ describe('collect', () => {
         ]),
       );
     collected({});
-    expect(found['default/work']).to.deep.equal(wanted(30_000));
+    expect(found['default/work']).to.deep.equal(expected(30_000));
     collected({ pollingInterval: 5 });
-    expect(found['default/work']).to.deep.equal(wanted(5000));
+    expect(found['default/work']).to.deep.equal(expected(5000));
   });
 });
 
@@ -192,9 +192,9 @@ describe('prepareScaledJob', () => {
     expect(again).to.not.equal(plan);
     state.refused = new Error('down');
     await clock.advance(300_000);
-    const kept = await planned(1);
-    expect(kept.triggers).to.deep.equal(again.triggers);
-    expect(kept.triggers[0]?.error).to.equal(undefined);
+    const retained = await planned(1);
+    expect(retained.triggers).to.deep.equal(again.triggers);
+    expect(retained.triggers[0]?.error).to.equal(undefined);
   });
 
   it('reads credentials again 15 s after they were read while a source fails', async () => {
@@ -223,7 +223,7 @@ const CRON = { type: 'cron', metadata: {} };
 const TRIGGERS = "ScaledJob doesn't have correct triggers specification";
 
 describe('checkScaledJob', () => {
-  for (const [spec, told] of [
+  for (const [spec, reported] of [
     [{ jobTargetRef: {}, triggers: [CRON] }, undefined],
     [{ triggers: [CRON] }, 'ScaledJob.spec.jobTargetRef not found'],
     [{ jobTargetRef: {}, triggers: [] }, `${TRIGGERS}: no triggers defined in the ScaledObject/ScaledJob`],
@@ -251,8 +251,8 @@ describe('checkScaledJob', () => {
       'Cannot set metricType in ScaledJob triggers',
     ],
   ] as const) {
-    it(`returns ${JSON.stringify(told)} for ${JSON.stringify(spec)}`, () => {
-      expect(fullOf(() => checkScaledJob({ metadata: { name: 'a' }, spec } as ScaledJob))).to.equal(told);
+    it(`returns ${JSON.stringify(reported)} for ${JSON.stringify(spec)}`, () => {
+      expect(fullOf(() => checkScaledJob({ metadata: { name: 'a' }, spec } as ScaledJob))).to.equal(reported);
     });
   }
 });

@@ -15,7 +15,7 @@ describe('scaledJobController', () => {
     cluster.source.set('/queue', 7);
     await scaledJob(cluster, { maxReplicaCount: 20 });
     await cluster.lead();
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 7);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 7);
     const [job] = await jobsOf(cluster);
     expect(job.metadata.name).to.match(/^work-/);
     expect(job.metadata.labels).to.deep.include({
@@ -39,14 +39,14 @@ describe('scaledJobController', () => {
     expect(await jobsOf(cluster)).to.have.lengthOf(7);
     cluster.source.set('/queue', 50);
     await cluster.elapse(31);
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 20);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 20);
     expect(await conditionOf(cluster, 'Ready')).to.equal(
       'True ScaledJobReady ScaledJob is defined correctly and is ready for scaling',
     );
     expect(await conditionOf(cluster, 'Active')).to.match(/^True ScalerActive /);
     cluster.source.set('/queue', 0);
     await cluster.elapse(31);
-    await cluster.holds(() =>
+    await cluster.untilMet(() =>
       cluster.events.includes(
         'work ScaledJobInactive Scaling is not performed because triggers are not active',
       ),
@@ -58,13 +58,13 @@ describe('scaledJobController', () => {
     cluster.source.set('/queue', 2);
     await scaledJob(cluster, {});
     await cluster.lead();
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 2);
     const before = (await jobsOf(cluster)).map(({ metadata }) => metadata.uid);
     cluster.source.set('/queue', 0);
     await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', {
       metadata: { annotations: { 'autoscaling.keda.sh/paused': 'true' } },
     });
-    await cluster.holds(async () => (await conditionOf(cluster, 'Paused')).startsWith('True'));
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Paused')).startsWith('True'));
     expect((await jobsOf(cluster)).map(({ metadata }) => metadata.uid)).to.deep.equal(before);
     expect(await conditionOf(cluster, 'Active')).to.equal('Unknown ScaledJobPaused ScaledJob is paused');
     expect(await conditionOf(cluster, 'Ready')).to.equal(
@@ -74,7 +74,7 @@ describe('scaledJobController', () => {
       metadata: { annotations: { 'autoscaling.keda.sh/paused': null } },
       spec: { maxReplicaCount: 3 },
     });
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 0);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 0);
     expect(cluster.events).to.include.members([
       'work ScaledJobPaused ScaledJob is paused',
       'work ScaledJobUnpaused ScaledJob is unpaused',
@@ -91,12 +91,12 @@ describe('scaledJobController', () => {
       cluster.source.set('/queue', 2);
       await scaledJob(cluster, rollout);
       await cluster.lead();
-      await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
+      await cluster.untilMet(async () => (await jobsOf(cluster)).length === 2);
       const before = (await jobsOf(cluster)).map(({ metadata }) => metadata.uid);
       cluster.source.set('/queue', 3);
       await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', { spec: { maxReplicaCount: 9 } });
       await cluster.elapse(31);
-      await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
+      await cluster.untilMet(async () => (await jobsOf(cluster)).length === 3);
       const generations = (await jobsOf(cluster)).map(
         ({ metadata }) => metadata.annotations['scaledjob.keda.sh/generation'],
       );
@@ -113,7 +113,7 @@ describe('scaledJobController', () => {
       const scalingStrategy = { strategy, customScalingRunningJobPercentage: '0' };
       await scaledJob(cluster, { scalingStrategy, triggers: [trigger('/a')] });
       await cluster.lead();
-      await cluster.holds(() => cluster.asked('/a') > 0);
+      await cluster.untilMet(() => cluster.requested('/a') > 0);
       await cluster.elapse(10); // so that /b is polled 10 s after /a
       await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', {
         spec: { triggers: [trigger('/a'), trigger('/b')] },
@@ -130,7 +130,7 @@ describe('scaledJobController', () => {
         [17, 8], // 60
       ] as const) {
         await cluster.elapse(seconds);
-        await cluster.holds(async () => (await count()) === jobs);
+        await cluster.untilMet(async () => (await count()) === jobs);
         await setAtWork();
       }
       cluster.source.set('/a', { status: 500 });
@@ -140,10 +140,10 @@ describe('scaledJobController', () => {
         [20, 16], // 120: another failure of /a is no demand of /b
       ] as const) {
         await cluster.elapse(seconds);
-        await cluster.holds(async () => (await count()) === jobs);
+        await cluster.untilMet(async () => (await count()) === jobs);
         await setAtWork();
       }
-      expect([cluster.asked('/a'), cluster.asked('/b')]).to.deep.equal([5, 4]);
+      expect([cluster.requested('/a'), cluster.requested('/b')]).to.deep.equal([5, 4]);
     });
 
   it('reports unknown keys of a trigger', async () => {
@@ -151,15 +151,16 @@ describe('scaledJobController', () => {
     const trigger = cluster.trigger('/queue', { name: 'queue', metadata: { activationValue: '2' } });
     await scaledJob(cluster, { triggers: [trigger] });
     await cluster.lead();
-    const told = 'work KEDAScalerInfo Unmatched input property activationValue in scaler metrics-api (queue)';
-    await cluster.holds(() => cluster.events.includes(told));
+    const reported =
+      'work KEDAScalerInfo Unmatched input property activationValue in scaler metrics-api (queue)';
+    await cluster.untilMet(() => cluster.events.includes(reported));
   });
 
   it('reports failing triggers and creates no Jobs', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, {});
     await cluster.lead();
-    await cluster.holds(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
     expect(await conditionOf(cluster, 'Ready')).to.equal(
       'False TriggerError Triggers defined in ScaledJob are not working correctly',
     );
@@ -172,10 +173,10 @@ describe('scaledJobController', () => {
     cluster.source.set('/other', 3);
     await scaledJob(cluster, {});
     await cluster.lead();
-    await cluster.holds(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
     const triggers = [cluster.trigger('/other', { metadata: { targetValue: '1' } })];
     await cluster.api.patch(`${PATHS.scaledJobs}/work`, 'merge', { spec: { triggers } });
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 3);
   });
 
   it('continues with cached credentials if they cannot be read again, and if Jobs cannot be checked', async () => {
@@ -194,14 +195,14 @@ describe('scaledJobController', () => {
     });
     await scaledJob(cluster, { triggers: [trigger] });
     await cluster.lead();
-    await cluster.holds(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
     const refuse = refuseRequests({ code: 500, reason: 'InternalError' });
     cluster.setFaults(forRequests({ resource: 'secrets' }, refuse));
     await cluster.elapse(310); // credentials are read again after five minutes
     expect(await conditionOf(cluster, 'Ready')).to.match(/^True /);
     cluster.source.set('/queue', 2);
     await cluster.elapse(31);
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 2);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 2);
 
     await cluster.stop();
     cluster.source.set('/queue', 3);
@@ -212,26 +213,26 @@ describe('scaledJobController', () => {
     expect(cluster.events.slice(before)).to.deep.equal([]);
     cluster.setFaults();
     await cluster.elapse(31);
-    await cluster.holds(async () => (await jobsOf(cluster)).length === 3);
+    await cluster.untilMet(async () => (await jobsOf(cluster)).length === 3);
   });
 
   it('rejects a metricType, and can be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, { triggers: [{ ...cluster.trigger('/queue'), metricType: 'Value' }] });
     await cluster.lead();
-    await cluster.holds(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
     expect(await conditionOf(cluster, 'Ready')).to.equal(
       'False ScaledJobCheckFailed Cannot set metricType in ScaledJob triggers',
     );
     await cluster.api.delete(`${PATHS.scaledJobs}/work`);
-    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledJobs}/work`)).code === 404);
+    await cluster.untilMet(async () => (await cluster.get(`${PATHS.scaledJobs}/work`)).code === 404);
     expect(cluster.events).to.include('work ScaledJobDeleted ScaledJob was deleted');
   });
 });
 
 describe('scaledJobController, of a deleted object', () => {
   it('stops its polls and deletes its state', async () => {
-    const asked = new Map<string, number>();
+    const requested = new Map<string, number>();
     const states = new ScaledJobStates({
       clock: new ManualClock(),
       ...{ findTriggers: () => undefined, onEvaluate: () => {} },
@@ -239,14 +240,16 @@ describe('scaledJobController, of a deleted object', () => {
     const deleted: string[] = [];
     for (const key of ['default/work', 'default/other']) {
       states.of(key).started = { uid: 'u', generation: 1 };
-      asked.set(key, 1).set(`pushes ${key}`, 1);
+      requested.set(key, 1).set(`pushes ${key}`, 1);
     }
     const controller = scaledJobController({
       ...{ objects: { find: () => undefined }, related: [], polled: {}, states },
       prepared: { delete: (key: string) => deleted.push(key) },
-      collection: { replace: (key: string, { size }: ReadonlyMap<string, unknown>) => asked.set(key, size) },
+      collection: {
+        replace: (key: string, { size }: ReadonlyMap<string, unknown>) => requested.set(key, size),
+      },
       pushes: {
-        replace: (key: string, { length }: readonly unknown[]) => asked.set(`pushes ${key}`, length),
+        replace: (key: string, { length }: readonly unknown[]) => requested.set(`pushes ${key}`, length),
       },
     } as never);
     expect(await controller.reconcile('default/work', new AbortController().signal)).to.deep.equal({});
@@ -254,7 +257,7 @@ describe('scaledJobController, of a deleted object', () => {
     expect([states.isStarted('default/work'), states.isStarted('default/other')]).to.deep.equal([
       ...[false, true],
     ]);
-    expect(Object.fromEntries(asked)).to.deep.equal({
+    expect(Object.fromEntries(requested)).to.deep.equal({
       ...{ 'default/work': 0, 'pushes default/work': 0, 'default/other': 1, 'pushes default/other': 1 },
     });
   });

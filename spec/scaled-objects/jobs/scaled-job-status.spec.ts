@@ -12,10 +12,10 @@ import { compileScaledJob } from '#lib/scaled-objects/preparation/prepared-scale
 
 describe('JOB_CONDITIONS', () => {
   it('have the texts of KEDA', () => {
-    const told = Object.entries(JOB_CONDITIONS).map(
+    const reported = Object.entries(JOB_CONDITIONS).map(
       ([name, { type, status, reason, message }]) => `${name}: ${type} ${status} ${reason} ${message}`,
     );
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       'ready: Ready True ScaledJobReady ScaledJob is defined correctly and is ready for scaling',
       'readyPaused: Ready True ScaledJobReady ScaledJob is paused, skipping reconcile loop',
       'partialError: Ready Unknown PartialTriggerError Some triggers defined in ScaledJob are not working correctly',
@@ -49,7 +49,7 @@ describe('statusOf', () => {
       ...{ kept: 1, lastActiveTime: NOW, Paused: 'false', triggersTypes: 'cron,redis' },
       ...{ authenticationsTypes: 'key', externalMetricNames: ['s0-a', 's1-b'], triggersActivity: {} },
     });
-    expect(told(status.conditions)).to.deep.equal([
+    expect(reported(status.conditions)).to.deep.equal([
       ...['Ready True ScaledJobReady', 'Active True ScalerActive', 'Paused False '],
     ]);
   });
@@ -72,7 +72,7 @@ describe('statusOf', () => {
   it('reports its activity, and leaves the condition unchanged while it is unknown', () => {
     const before = { conditions: [condition('Active', 'True', 'ScalerActive')] };
     const active = (isActive: boolean | undefined) =>
-      told(statusAfter(before, { ...MADE, isActive }).conditions)[1];
+      reported(statusAfter(before, { ...MADE, isActive }).conditions)[1];
     expect([active(true), active(false), active(undefined)]).to.deep.equal([
       ...['Active True ScalerActive', 'Active False ScalerNotActive', 'Active True ScalerActive'],
     ]);
@@ -80,7 +80,7 @@ describe('statusOf', () => {
 
   it('reports the end of a pause', () => {
     const last = (...conditions: readonly ObjectCondition[]) =>
-      told(statusAfter({ conditions }, MADE).conditions).at(-1);
+      reported(statusAfter({ conditions }, MADE).conditions).at(-1);
     expect(last(condition('Paused', 'True', 'ScaledJobPaused'))).to.equal('Paused False ScaledJobUnpaused');
     expect(last({ type: 'Paused', status: 'False' }, condition('Ready', 'True', 'x'))).to.equal(
       'Paused False ',
@@ -92,7 +92,7 @@ describe('pausedStatus', () => {
   it('reports the pause and no activity, and retains the other fields', () => {
     const { conditions, ...rest } = pausedStatus(job({ kept: 1, triggersActivity: { a: {} } }));
     expect(rest).to.deep.equal({ kept: 1, Paused: 'true' });
-    expect(told(conditions)).to.deep.equal([
+    expect(reported(conditions)).to.deep.equal([
       'Ready True ScaledJobReady',
       'Active Unknown ScaledJobPaused',
       'Paused True ScaledJobPaused',
@@ -151,12 +151,12 @@ function condition(type: string, status: ObjectCondition['status'], reason: stri
   return { type, status, reason };
 }
 
-function told(conditions: readonly ObjectCondition[] = []): readonly string[] {
+function reported(conditions: readonly ObjectCondition[] = []): readonly string[] {
   return conditions.map(({ type, status, reason = '' }) => `${type} ${status} ${reason}`);
 }
 
-function eventsOf(tell: (own: never) => void): readonly string[] {
+function eventsOf(report: (own: never) => void): readonly string[] {
   const events: string[] = [];
-  tell({ normal: (reason: string) => events.push(reason) } as never);
+  report({ normal: (reason: string) => events.push(reason) } as never);
   return events;
 }

@@ -22,16 +22,16 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
       await using built = new ManyTriggers(count);
       await built.reconcile();
       await built.clock.advance(10 * POLLING_S * 1000);
-      const polls = built.asked;
+      const polls = built.requested;
       expect(polls).to.be.at.least(9 * count);
       expect(built.judged).to.be.at.least(10);
       expect(built.judged).to.be.at.most(10 * POLLING_S * 100);
       built.judged = 0;
       // Simultaneous polls are evaluated together, any number of them.
-      built.askAll();
+      built.requestAll();
       await built.clock.advance(1);
       await built.clock.advance(10 * count);
-      expect(built.asked - polls).to.be.at.least(count);
+      expect(built.requested - polls).to.be.at.least(count);
       expect(built.judged).to.be.at.most(2 * count);
     });
 
@@ -41,7 +41,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
     await built.clock.advance(POLLING_S * 1000);
     built.judged = 0;
     built.judgedByTurn.clear();
-    built.askAll('default/web-0');
+    built.requestAll('default/web-0');
     for (let turn = 0; turn < 100; turn++) await built.clock.advance(100);
     expect(Math.max(...built.judgedByTurn.values())).to.equal(10);
   });
@@ -62,7 +62,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
     expect(formulaReads).to.be.at.least(1);
     await built.clock.advance(POLLING_S * 1000);
     built.valueOf = () => 4;
-    built.askAll();
+    built.requestAll();
     await built.clock.advance(1000);
     expect(built.served('composite-metric')).to.deep.equal(['8']);
     expect(built.formulaReads).to.equal(formulaReads);
@@ -75,7 +75,7 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
     const changed: string[] = [];
     built.plans.changed.onChange(({ key }) => void changed.push(key));
     built.valueOf = (index) => (index === 99 ? 0 : index);
-    built.askAll();
+    built.requestAll();
     await built.clock.advance(1000);
     expect(changed).to.include(KEY);
     expect(built.plans.activity(KEY)?.of('s99-queue')).to.deep.include({ isActive: false });
@@ -85,14 +85,14 @@ describe('ScaledObjectCollectors, of an object with many triggers', () => {
     await using built = new ManyTriggers(101);
     await built.reconcile();
     await built.clock.advance(POLLING_S * 1000);
-    expect([built.planned, built.asked]).to.deep.equal([0, 0]);
+    expect([built.planned, built.requested]).to.deep.equal([0, 0]);
   });
 });
 
 /** Plans of one object, with counts of the work for it. */
 class ManyTriggers implements AsyncDisposable {
   planned = 0;
-  asked = 0;
+  requested = 0;
   judged = 0;
   /** By iteration of the event loop. */
   readonly judgedByTurn = new Map<number, number>();
@@ -157,7 +157,7 @@ class ManyTriggers implements AsyncDisposable {
         this.planned++;
         const index = Number(metadata.index);
         const run = async () => {
-          this.asked++;
+          this.requested++;
           return [{ value: this.valueOf(index), labels: {} }];
         };
         const query = { key: `queue ${index}`, description: 'a queue', run };
@@ -178,7 +178,7 @@ class ManyTriggers implements AsyncDisposable {
     await this.clock.advance(0);
   }
 
-  askAll(key = KEY): void {
+  requestAll(key = KEY): void {
     for (let index = 0; index < this.#count; index++) this.#collection.pollNow(key, `s${index}-queue`);
   }
 

@@ -44,7 +44,7 @@ describe('servedMetrics', () => {
 });
 
 describe('servedValues', () => {
-  const told = (state: MetricState, spec: object = {}, { replicas = 2, name = 's0-a' } = {}) => {
+  const reported = (state: MetricState, spec: object = {}, { replicas = 2, name = 's0-a' } = {}) => {
     const metric = { metricName: 's0-a', target: 5, targetType: 'AverageValue' };
     const observed = [{ trigger: { name: 'a' }, metric, state }] as never;
     const target = { replicas, readyPods: 2 };
@@ -65,30 +65,32 @@ describe('servedValues', () => {
   const failed = (name = 's0-a') => `500 InternalError metric:${name} encountered error`;
 
   it('are those of the source, with their times', () => {
-    expect(told(value(1.5, 2))).to.equal('1500m at 5, 2 at 5');
+    expect(reported(value(1.5, 2))).to.equal('1500m at 5, 2 at 5');
   });
 
   it('are never 0 for a failure, but an error with its cause', () => {
-    expect(told({ kind: 'pending' })).to.equal(failed());
-    expect(told({ kind: 'failing', error: ERROR })).to.equal(`${failed()}: refused`);
-    expect(told({ kind: 'failing', error: ERROR }, { fallback: FALLBACK })).to.equal(`${failed()}: refused`);
-    expect(told(LOST)).to.equal(`${failed()}: refused`);
-    expect(told(value(1), {}, { name: 'other' })).to.equal(failed('other'));
+    expect(reported({ kind: 'pending' })).to.equal(failed());
+    expect(reported({ kind: 'failing', error: ERROR })).to.equal(`${failed()}: refused`);
+    expect(reported({ kind: 'failing', error: ERROR }, { fallback: FALLBACK })).to.equal(
+      `${failed()}: refused`,
+    );
+    expect(reported(LOST)).to.equal(`${failed()}: refused`);
+    expect(reported(value(1), {}, { name: 'other' })).to.equal(failed('other'));
   });
 
   it('are those of the fallback once that counts, as of now', () => {
-    expect(told(LOST, { fallback: FALLBACK })).to.equal('15 at 9');
+    expect(reported(LOST, { fallback: FALLBACK })).to.equal('15 at 9');
     const current = { ...FALLBACK, behavior: 'currentReplicas' };
-    expect(told(LOST, { fallback: current })).to.equal('10 at 9');
+    expect(reported(LOST, { fallback: current })).to.equal('10 at 9');
   });
 
   it('are what the formula makes of them, as of now', () => {
     const spec = { advanced: FORMULA };
     const name = 'composite-metric';
-    expect(told(value(1.25), spec, { name })).to.equal('2500m at 9');
-    expect(told({ kind: 'pending' }, spec, { name })).to.equal(failed(name));
-    expect(told({ kind: 'failing', error: ERROR }, spec, { name })).to.equal(`${failed(name)}: refused`);
-    expect(told(LOST, { ...spec, fallback: FALLBACK }, { name })).to.equal('12 at 9');
+    expect(reported(value(1.25), spec, { name })).to.equal('2500m at 9');
+    expect(reported({ kind: 'pending' }, spec, { name })).to.equal(failed(name));
+    expect(reported({ kind: 'failing', error: ERROR }, spec, { name })).to.equal(`${failed(name)}: refused`);
+    expect(reported(LOST, { ...spec, fallback: FALLBACK }, { name })).to.equal('12 at 9');
   });
 });
 

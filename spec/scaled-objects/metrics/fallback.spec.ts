@@ -11,7 +11,7 @@ const at = (replicas: number | undefined, readyPods?: number) => ({
 });
 
 describe('fallbackReplicas', () => {
-  for (const [behavior, current, wanted] of [
+  for (const [behavior, current, expected] of [
     [undefined, 9, 4],
     ['static', undefined, 4],
     ['scalingModifiers', undefined, 4],
@@ -23,9 +23,9 @@ describe('fallbackReplicas', () => {
     ['currentReplicasIfLower', 2, 2],
     ['currentReplicasIfLower', undefined, undefined],
   ] as const)
-    it(`is ${wanted} by ${behavior} of ${current}`, () => {
+    it(`is ${expected} by ${behavior} of ${current}`, () => {
       const fallback = { failureThreshold: 1, replicas: 4, ...(behavior && { behavior }) };
-      expect(fallbackReplicas(fallback, current)).to.equal(wanted);
+      expect(fallbackReplicas(fallback, current)).to.equal(expected);
     });
 });
 
@@ -55,41 +55,41 @@ describe('fallbackValue', () => {
 
 type Health = NonNullable<ScaledObjectStatus['health']>;
 
-const MOST = 10;
+const MAX = 10;
 
 describe('HealthCounter', () => {
-  const asked = (pollCount: number, failuresInARow: number) => [
+  const requested = (pollCount: number, failuresInARow: number) => [
     { metricName: 's0-a', pollCount, failuresInARow },
   ];
   const failuresIn = (health: Health) => health['s0-a']?.numberOfFailures;
 
   it('counts failures in a row, regardless of successes between two evaluations', () => {
     const counter = new HealthCounter();
-    let health: Health = counter.next({}, asked(1, 0), MOST);
+    let health: Health = counter.next({}, requested(1, 0), MAX);
     expect(health).to.deep.equal({ 's0-a': { numberOfFailures: 0, status: 'Happy' } });
-    health = counter.next(health, asked(7, 1), MOST);
+    health = counter.next(health, requested(7, 1), MAX);
     expect(health).to.deep.equal({ 's0-a': { numberOfFailures: 1, status: 'Failing' } });
-    health = counter.next(health, asked(7, 1), MOST);
-    health = counter.next(health, asked(9, 3), MOST);
+    health = counter.next(health, requested(7, 1), MAX);
+    health = counter.next(health, requested(9, 3), MAX);
     expect(failuresIn(health)).to.equal(3);
-    health = counter.next(health, asked(1, 1), MOST); // its collector was recreated
+    health = counter.next(health, requested(1, 1), MAX); // its collector was recreated
     expect(failuresIn(health)).to.equal(4);
-    expect(failuresIn(counter.next(health, asked(90, 89), MOST))).to.equal(MOST);
-    expect(failuresIn(counter.next(health, asked(91, 0), MOST))).to.equal(0);
+    expect(failuresIn(counter.next(health, requested(90, 89), MAX))).to.equal(MAX);
+    expect(failuresIn(counter.next(health, requested(91, 0), MAX))).to.equal(0);
   });
 
   it('drops a removed metric', () => {
     const counter = new HealthCounter();
-    counter.next({}, asked(10, 0), MOST);
-    counter.next({}, [{ metricName: 's0-b', pollCount: 1, failuresInARow: 0 }], MOST);
-    expect(failuresIn(counter.next({}, asked(11, 5), MOST))).to.equal(5);
+    counter.next({}, requested(10, 0), MAX);
+    counter.next({}, [{ metricName: 's0-b', pollCount: 1, failuresInARow: 0 }], MAX);
+    expect(failuresIn(counter.next({}, requested(11, 5), MAX))).to.equal(5);
   });
 
   it('does not count again, in a new term, what its predecessor has counted', () => {
     const counted = { 's0-a': { numberOfFailures: 3, status: 'Failing' as const } };
     // This replica has polled throughout, and had the same failures.
-    expect(failuresIn(new HealthCounter().next(counted, asked(40, 4), MOST))).to.equal(4);
-    expect(failuresIn(new HealthCounter().next(counted, asked(1, 1), MOST))).to.equal(4);
-    expect(failuresIn(new HealthCounter().next({}, asked(40, 5), MOST))).to.equal(5);
+    expect(failuresIn(new HealthCounter().next(counted, requested(40, 4), MAX))).to.equal(4);
+    expect(failuresIn(new HealthCounter().next(counted, requested(1, 1), MAX))).to.equal(4);
+    expect(failuresIn(new HealthCounter().next({}, requested(40, 5), MAX))).to.equal(5);
   });
 });

@@ -33,8 +33,8 @@ describe('observeMetrics', () => {
     it(`is ${kind} after ${failures ?? 'no'} failures of 3 that are borne`, () => {
       const health =
         failures === undefined ? {} : { 's0-a': { numberOfFailures: failures, status: 'Failing' } };
-      for (const told of [{ failure: error }, { samples: [] }])
-        expect(state({ ...told, health, fallback: FALLBACK }).kind).to.equal(kind);
+      for (const reported of [{ failure: error }, { samples: [] }])
+        expect(state({ ...reported, health, fallback: FALLBACK }).kind).to.equal(kind);
       expect(state({ failure: error, health }).kind).to.equal('failing');
     });
 
@@ -46,7 +46,7 @@ describe('observeMetrics', () => {
   });
 });
 
-interface Told {
+interface Reported {
   readonly samples?: readonly Sample[];
   readonly failure?: Error;
   readonly health?: object;
@@ -58,13 +58,13 @@ function sample(value: number): Sample {
 }
 
 /** The state of one of two triggers with a metric each. */
-function state(told: Told) {
-  const [first] = observed(told);
+function state(reported: Reported) {
+  const [first] = observed(reported);
   if (!first) throw new Error('there are two');
   return first.state;
 }
 
-function observed({ samples, failure, health, fallback, ...more }: Told) {
+function observed({ samples, failure, health, fallback, ...more }: Reported) {
   const evaluate = (found: readonly Sample[]) => {
     if (found.length === 0) throw new Error('no value');
     return { values: found.map(({ value }) => value), isActive: true };

@@ -21,15 +21,15 @@ describe('ScaleCache', () => {
       triggers: [cluster.trigger('/absent')],
     });
     await cluster.lead();
-    await cluster.holds(() => cluster.external(metric, 'web') === ABSENT);
+    await cluster.untilMet(() => cluster.external(metric, 'web') === ABSENT);
     await cluster.elapse(16);
-    await cluster.holds(() => cluster.external(metric, 'web') === '30');
+    await cluster.untilMet(() => cluster.external(metric, 'web') === '30');
     await cluster.api.patch(`${REPLICA_SETS}/web`, 'merge', { spec: { replicas: 8 } });
     await cluster.elapse(16);
-    await cluster.holds(() => cluster.external(metric, 'web') === '40');
+    await cluster.untilMet(() => cluster.external(metric, 'web') === '40');
     refuseScales(cluster);
     await cluster.elapse(16);
-    await cluster.holds(() => cluster.external(metric, 'web') === ABSENT);
+    await cluster.untilMet(() => cluster.external(metric, 'web') === ABSENT);
   });
 
   it('refreshes a scale at requests of HPAs while sources with a polling interval of an hour fail', async () => {
@@ -41,29 +41,32 @@ describe('ScaleCache', () => {
       triggers: [cluster.trigger('/absent', { useCachedMetrics: true })],
     });
     await cluster.lead();
-    const told = () => cluster.external('s0-metric-api-value', 'web');
-    await cluster.holds(() => told() === '10');
+    const reported = () => cluster.external('s0-metric-api-value', 'web');
+    await cluster.untilMet(() => reported() === '10');
     await cluster.api.patch(`${REPLICA_SETS}/web`, 'merge', { spec: { replicas: 20 } });
     for (let sync = 0; sync < 3; sync++) {
       await cluster.elapse(15);
-      told();
+      reported();
     }
-    await cluster.holds(() => told() === '100');
-    expect(cluster.asked('/absent')).to.equal(1);
+    await cluster.untilMet(() => reported() === '100');
+    expect(cluster.requested('/absent')).to.equal(1);
     await cluster.elapse(130); // no requests meanwhile
-    expect(told()).to.equal(ABSENT);
-    await cluster.holds(() => told() === '100');
+    expect(reported()).to.equal(ABSENT);
+    await cluster.untilMet(() => reported() === '100');
   });
 
   it('reads one at a time, and has no value of another target or an expired one', async () => {
     const clock = new ManualClock();
-    const asked: ((scale: Scale) => void)[] = [];
-    using read = new ScaleCache({ clock, scales: { get: () => new Promise((told) => asked.push(told)) } });
+    const requested: ((scale: Scale) => void)[] = [];
+    using read = new ScaleCache({
+      clock,
+      scales: { get: () => new Promise((reported) => requested.push(reported)) },
+    });
     read.read('default/web', target);
     read.read('default/web', target);
-    expect(asked).to.have.lengthOf(1);
+    expect(requested).to.have.lengthOf(1);
     expect(read.replicas('default/web', target, 30_000)).to.equal(undefined);
-    asked[0]?.({ specReplicas: 3 } as Scale);
+    requested[0]?.({ specReplicas: 3 } as Scale);
     await clock.advance(44_000);
     expect(read.replicas('default/web', target, 30_000)).to.equal(3);
     expect(read.replicas('default/web', { ...target, name: 'other' }, 30_000)).to.equal(undefined);

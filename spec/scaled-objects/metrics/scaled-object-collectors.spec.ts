@@ -147,30 +147,30 @@ const observed = (state: MetricState): readonly ObservedMetric[] => [
 
 describe('PollChangeDetector', () => {
   it('distinguishes unchanged from changed results', () => {
-    const heard = new PollChangeDetector();
+    const received = new PollChangeDetector();
     const isUnchanged = (state: MetricState, monotonicMs: number, countsValues = false) => {
       const isActive = state.kind === 'value' && state.isActive;
-      return heard.isUnchanged('n/web', observed(state), { monotonicMs, countsValues, isActive });
+      return received.isUnchanged('n/web', observed(state), { monotonicMs, countsValues, isActive });
     };
     expect(isUnchanged({ kind: 'pending' }, 1)).to.equal(false);
-    expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
+    expect(received.lastActiveAtMs('n/web')).to.equal(undefined);
     expect(isUnchanged(value(true, 7), 2)).to.equal(false);
-    expect(heard.lastActiveAtMs('n/web')).to.equal(2);
+    expect(received.lastActiveAtMs('n/web')).to.equal(2);
     expect(isUnchanged(value(true, 8), 3)).to.equal(true);
     expect(isUnchanged(value(false, 0), 4)).to.equal(false);
     expect(isUnchanged(value(false, 0), 4)).to.equal(true);
-    expect(heard.lastActiveAtMs('n/web')).to.equal(3); // a result without demand is no activity
+    expect(received.lastActiveAtMs('n/web')).to.equal(3); // a result without demand is no activity
     expect(isUnchanged(value(false, 0), 5, true)).to.equal(false);
     expect(isUnchanged(value(false, 1), 6, true)).to.equal(false);
     expect(isUnchanged(value(false, 1), 7, true)).to.equal(true);
-    heard.delete('n/web');
-    expect(heard.lastActiveAtMs('n/web')).to.equal(undefined);
+    received.delete('n/web');
+    expect(received.lastActiveAtMs('n/web')).to.equal(undefined);
   });
 
   it('reports when a push begins and ceases to count', () => {
-    const heard = new PollChangeDetector();
+    const received = new PollChangeDetector();
     const isUnchanged = (isPushed: boolean) =>
-      heard.isUnchanged(
+      received.isUnchanged(
         'n/web',
         observed(value(false, 0)).map((one) => ({ ...one, isPushed })),
         { monotonicMs: 1, countsValues: false, isActive: isPushed },
@@ -185,10 +185,14 @@ describe('PollChangeDetector', () => {
   });
 
   it('isUnchanged no failure: each is counted', () => {
-    const heard = new PollChangeDetector();
+    const received = new PollChangeDetector();
     const failing: MetricState = { kind: 'failing', error: new Error('gone') };
     const isUnchanged = (state: MetricState) =>
-      heard.isUnchanged('n/web', observed(state), { monotonicMs: 1, countsValues: false, isActive: false });
+      received.isUnchanged('n/web', observed(state), {
+        monotonicMs: 1,
+        countsValues: false,
+        isActive: false,
+      });
     expect([isUnchanged(failing), isUnchanged(failing)]).to.deep.equal([false, false]);
     expect([isUnchanged(value(true, 1)), isUnchanged(failing), isUnchanged(value(true, 1))]).to.deep.equal([
       false,

@@ -28,8 +28,8 @@ describe('recordStarted', () => {
   });
 
   it('reports each type once, a bounded number of keys, and the end of polling', () => {
-    const told: string[] = [];
-    const note = (...words: readonly string[]) => void told.push(words.join(' '));
+    const reported: string[] = [];
+    const note = (...words: readonly string[]) => void reported.push(words.join(' '));
     const trigger = (type: string, unmatched: readonly string[] = []) => ({
       ...{
         index: 0,
@@ -46,7 +46,7 @@ describe('recordStarted', () => {
     const own = { normal: note, warning: note };
     recordStarted([trigger('cron'), trigger('redis', keys), trigger('cron')], own);
     recordStopped(own);
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       'KEDAScalersStarted Started scalers watch',
       'KEDAScalersStarted Scaler cron is built',
       'KEDAScalersStarted Scaler redis is built',

@@ -11,7 +11,7 @@ describe('debugScaledObjects', () => {
     await cluster.deployment('web', 2);
     await cluster.scaledObject('web', { cooldownPeriod: 100, triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const [active] = (await cluster.debug()).scaledObjects;
     expect(active).to.deep.include({
       namespace: 'default',
@@ -28,7 +28,7 @@ describe('debugScaledObjects', () => {
     expect(metric.nextInMs).to.be.within(1, 15_000);
     cluster.source.set('/queue', 0);
     await cluster.elapse(16);
-    await cluster.holds(async () =>
+    await cluster.untilMet(async () =>
       (await cluster.condition('web', 'Active')).startsWith('False ScalerCooldown'),
     );
     const [cooling] = (await cluster.debug()).scaledObjects;
@@ -38,7 +38,7 @@ describe('debugScaledObjects', () => {
     expect(cooling.triggers[0].metrics[0]).to.have.property('inactiveSince');
     cluster.source.set('/queue', { status: 500 });
     await cluster.elapse(16);
-    await cluster.holds(
+    await cluster.untilMet(
       async () => (await cluster.debug()).scaledObjects[0].triggers[0].metrics[0].failures > 0,
     );
     const [failing] = (await cluster.debug('?name=web')).scaledObjects;
@@ -65,9 +65,9 @@ describe('debugScaledObjects', () => {
       },
     });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
-    await cluster.holds(async () => (await cluster.condition('paused', 'Paused')).startsWith('True'));
-    await cluster.holds(
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('paused', 'Paused')).startsWith('True'));
+    await cluster.untilMet(
       async () => (await cluster.debug()).scaledJobs[0].triggers?.[0].metrics[0].values?.[0] === 3,
     );
     const { scaledObjects } = await cluster.debug();
@@ -90,7 +90,7 @@ describe('debugScaledObjects', () => {
     ];
     const health = { s1: { numberOfFailures: 2, status: 'Failing' } };
     const refused = new Error('refused');
-    const told = debugOptions({
+    const reported = debugOptions({
       objects: [
         object('a', 'web', {
           conditions,
@@ -102,7 +102,7 @@ describe('debugScaledObjects', () => {
       jobs: [{ metadata: { namespace: 'b', name: 'work' }, spec: { jobTargetRef: {}, triggers: [trigger] } }],
       triggers: {
         'a/web': [
-          preparedTrigger('prometheus', { name: 'queue', metric: { metricName: 's0', asked: 'up' } }),
+          preparedTrigger('prometheus', { name: 'queue', metric: { metricName: 's0', requested: 'up' } }),
           preparedTrigger('redis', { metric: { metricName: 's1', target: 7, targetType: 'Value' } }),
           preparedTrigger('cpu', { resource: { resource: 'cpu' } as never }),
           preparedTrigger('kafka', { error: new Error('no scaler found') }),
@@ -132,7 +132,7 @@ describe('debugScaledObjects', () => {
       },
       other: { evidence: 'somebody writes', on: ['ScaledObject left'] },
     });
-    await using page = await servePage(debugScaledObjects(told));
+    await using page = await servePage(debugScaledObjects(reported));
     const { body } = await page.get();
     const unknown = { conditions: {} };
     const left = { namespace: 'a', name: 'left', managedByKeda: 'somebody writes', ...unknown };

@@ -20,7 +20,7 @@ describe('kedaSeries', () => {
     const triggers = [cluster.trigger('/a'), cluster.trigger('/b', { name: 'b' }), cpu];
     await cluster.scaledObject('web', { minReplicaCount: 1, triggers });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const labels = (index: number, scaler: string) =>
       `{namespace="default",metric="s${index}-metric-api-value",scaledObject="web",scaler="${scaler}",triggerIndex="${index}",type="scaledobject"}`;
     const [first, second] = [labels(0, 'metricsAPIScaler'), labels(1, 'b')];
@@ -40,7 +40,7 @@ describe('kedaSeries', () => {
     ]);
     cluster.source.set('/a', { status: 500 });
     await cluster.elapse(16);
-    await cluster.holds(
+    await cluster.untilMet(
       async () => (await lines(cluster, 'keda_scaler_detail_errors_total'))[0] === `${first} 1`,
     );
     expect(await lines(cluster, 'keda_scaled_object_errors_total')).to.deep.equal([
@@ -58,7 +58,7 @@ describe('kedaSeries', () => {
       '{type="scaled_object",namespace="default"} 1',
     ]);
     await cluster.api.delete(`${PATHS.scaledObjects}/web`);
-    await cluster.holds(async () => (await lines(cluster, 'keda_scaler_active')).length === 0);
+    await cluster.untilMet(async () => (await lines(cluster, 'keda_scaler_active')).length === 0);
   });
 
   it('counts HTTP requests of each trigger by status, also if triggers share them', async () => {
@@ -72,11 +72,11 @@ describe('kedaSeries', () => {
     const counted = () => lines(cluster, 'keda_scaler_http_requests_total');
     const labels = (name: string, status: string) =>
       `{namespace="default",scaled_resource="${name}",scaler="queue",trigger_name="queue",metric_name="s0-metric-api-value",status_code="${status}"}`;
-    await cluster.holds(async () => (await counted()).length === 2);
+    await cluster.untilMet(async () => (await counted()).length === 2);
     expect(await counted()).to.deep.equal([`${labels('web', '200')} 1`, `${labels('worker', '200')} 1`]);
     cluster.source.set('/a', { status: 503 });
     await cluster.elapse(16);
-    await cluster.holds(async () => (await counted()).includes(`${labels('worker', '503')} 1`));
+    await cluster.untilMet(async () => (await counted()).includes(`${labels('worker', '503')} 1`));
     const durations = await lines(cluster, 'keda_scaler_http_request_duration_seconds_count');
     expect(durations).to.include('{scaler="queue",status_code="200"} 1');
     expect(durations).to.include('{scaler="queue",status_code="503"} 1');
@@ -97,7 +97,7 @@ describe('kedaSeries', () => {
     await cluster.lead();
     const composite = async () =>
       (await lines(cluster, 'keda_scaler_metrics_value')).filter((line) => line.includes('composite'));
-    await cluster.holds(async () => (await composite()).length > 0);
+    await cluster.untilMet(async () => (await composite()).length > 0);
     expect(await composite()).to.deep.equal([
       '{namespace="default",metric="composite-metric",scaledObject="good",scaler="composite-metric",triggerIndex="0",type="scaledobject"} 14',
     ]);
@@ -124,9 +124,9 @@ describe('kedaSeries', () => {
         (await lines(cluster, 'keda_scaler_empty_upstream_responses_total')).join(' ');
       const expected = (count: number) =>
         `${labels(0, 'zero', true)} ${count} ${labels(1, 'error', false)} ${count}`;
-      await cluster.holds(async () => (await counted()) === expected(1));
+      await cluster.untilMet(async () => (await counted()) === expected(1));
       await cluster.elapse(16);
-      await cluster.holds(async () => (await counted()) === expected(2));
+      await cluster.untilMet(async () => (await counted()) === expected(2));
       expect((await lines(cluster, 'keda_scaler_metrics_value')).join()).to.match(
         /metric="s0-prometheus".* 0$/,
       );
@@ -150,9 +150,9 @@ describe('kedaSeries', () => {
     await cluster.lead();
     const failed = async (name: string) => (await lines(cluster, name)).join('\n');
     const job = /^\{namespace="default",scaledJob="work"\} [1-9]\d*$/;
-    await cluster.holds(async () => job.test(await failed('keda_scaled_job_errors_total')));
+    await cluster.untilMet(async () => job.test(await failed('keda_scaled_job_errors_total')));
     const object = /^\{namespace="default",scaledObject="web"\} [1-9]\d*$/;
-    await cluster.holds(async () => object.test(await failed('keda_scaled_object_errors_total')));
+    await cluster.untilMet(async () => object.test(await failed('keda_scaled_object_errors_total')));
     expect((await lines(cluster, 'keda_scaler_active'))[0]).to.contain('type="scaledjob"');
   });
 
@@ -167,7 +167,7 @@ describe('kedaSeries', () => {
     });
     const fallback = { failureThreshold: 1, replicas: 3 };
     const lost = { kind: 'fallback', error: new Error('refused') } as const;
-    const told = debugOptions({
+    const reported = debugOptions({
       objects: [
         object('web', spec, { 'autoscaling.keda.sh/paused': 'true' }),
         object('good', formula('q + 1')),
@@ -222,7 +222,7 @@ describe('kedaSeries', () => {
       `keda_scaler_empty_upstream_responses_total{namespace="shop",scaledResource="${name}",triggerName="",metricName="${metric}",resourceType="${kind}",ignoreNullValues="${isZero}"} ${value}`;
     const latency = (type: string, name: string, value: number) =>
       `keda_internal_scale_loop_latency_seconds{namespace="shop",type="${type}",resource="${name}"} ${value}`;
-    expect([...kedaSeries(told).slices()].join('').trimEnd().split('\n')).to.deep.equal([
+    expect([...kedaSeries(reported).slices()].join('').trimEnd().split('\n')).to.deep.equal([
       '# HELP keda_scaler_metrics_value Value of the last poll of a trigger; absent while the trigger fails',
       '# TYPE keda_scaler_metrics_value gauge',
       `keda_scaler_metrics_value{${names}="s0",${web}} 19`,

@@ -147,20 +147,20 @@ describe('renderScaledObjects', () => {
     expect(next({})).to.equal('the triggers are being prepared');
     const jobs = [scaledJob('work', { conditions: [READY] })];
     expect(next({ objects: [], jobs, isLeader: false })).to.equal('the leader polls its triggers');
-    const known = { 'default/work': [preparedTrigger('a', { metric: { metricName: 's0' } })] };
-    const told = { objects: [], jobs, triggers: known, metrics: waits(3000) };
+    const existing = { 'default/work': [preparedTrigger('a', { metric: { metricName: 's0' } })] };
+    const reported = { objects: [], jobs, triggers: existing, metrics: waits(3000) };
     const late = { 'default/work': { what: 'never told', atMs: undefined } };
-    expect(next({ ...told, next: late })).to.equal('next poll in 3 s');
+    expect(next({ ...reported, next: late })).to.equal('next poll in 3 s');
   });
 
   it('counts the triggers that are active, and names each type once', () => {
     const off = { ...value(0), isActive: false };
     const states = [value(1), off, { kind: 'failing', error: new Error('refused') } as const];
-    const told = states.map((_, index) => preparedTrigger('a', { metric: { metricName: `s${index}` } }));
+    const reported = states.map((_, index) => preparedTrigger('a', { metric: { metricName: `s${index}` } }));
     const metrics = Object.fromEntries(states.map((state, index) => [`s${index}`, { state }]));
     const object = scaledObject('web', { conditions: [READY] });
     const same = { ...object, spec: { ...object.spec, triggers: [trigger('a'), trigger('a')] } };
-    const [, row] = rowsOf('', { objects: [same], triggers: { 'default/web': told }, metrics });
+    const [, row] = rowsOf('', { objects: [same], triggers: { 'default/web': reported }, metrics });
     expect(row?.split('|')[5]).to.equal('a: 1 of 3 active');
     expect(rowsOf('', { objects: [same] })[1]?.split('|')[5]).to.equal('a');
   });
@@ -169,7 +169,7 @@ describe('renderScaledObjects', () => {
     const triggers = [
       preparedTrigger('prometheus', {
         name: 'queue',
-        metric: { metricName: 's0-prometheus', target: 10, asked: 'up at http://prometheus' },
+        metric: { metricName: 's0-prometheus', target: 10, requested: 'up at http://prometheus' },
       }),
       preparedTrigger('redis', { metric: { metricName: 's1-redis', targetType: 'Value' } }),
       preparedTrigger('cpu', { resource: { resource: 'cpu' } as never }),
@@ -225,10 +225,10 @@ describe('renderScaledObjects', () => {
   });
 
   it('shows the known details of a pending object and of a ScaledJob', () => {
-    const known = { objects: [scaledObject('web', undefined)], jobs: [scaledJob('web', undefined)] };
+    const existing = { objects: [scaledObject('web', undefined)], jobs: [scaledJob('web', undefined)] };
     const none = ['State|Trigger|Value|Threshold|Since|Failures|Next poll|Query'];
-    const asked = 'This replica polls none of its triggers.';
-    expect(linesOf('&namespace=default&name=web', { ...known, isLeader: false })).to.deep.equal([
+    const requested = 'This replica polls none of its triggers.';
+    expect(linesOf('&namespace=default&name=web', { ...existing, isLeader: false })).to.deep.equal([
       ...['ScaledObjects / default / web', 'ScaledObject'],
       ...[
         'State|Pending',
@@ -236,18 +236,18 @@ describe('renderScaledObjects', () => {
         'Next|the triggers are being prepared',
         'Last active|never',
       ],
-      ...['Triggers 2', ...none, asked, 'ScaledJob', 'State|Pending', 'Scales|Jobs'],
+      ...['Triggers 2', ...none, requested, 'ScaledJob', 'State|Pending', 'Scales|Jobs'],
       ...['Next|the leader polls its triggers', 'Last active|never'],
       ...[
         'Jobs',
         'State|Job|Created|Ended',
         'Not listed yet: the leader lists Jobs when a trigger responds.',
       ],
-      ...['Triggers 1', ...none, asked],
+      ...['Triggers 1', ...none, requested],
     ]);
     const triggers = { 'default/web': [preparedTrigger('cron', { metric: { metricName: 's0-cron' } })] };
     const metrics = { 's0-cron': { state: value(3) } };
-    const lines = linesOf('&namespace=default&name=web', { jobs: known.jobs, triggers, metrics });
+    const lines = linesOf('&namespace=default&name=web', { jobs: existing.jobs, triggers, metrics });
     expect(lines).to.include('Active|cron|3|5 per replica|–|0|now|value of s0-cron');
   });
 
@@ -348,11 +348,11 @@ describe('scaledObjectsUi', () => {
 
   it('reports objects of another operator, and missing kinds', () => {
     const other = { evidence: SIGN, on: ['ScaledObject b', 'ScaledJob a'] };
-    const told = debugOptions({ objects, jobs, other });
-    expect(scaledObjectsUi(told, () => true, NOTHING).summary()).to.deep.equal({
+    const reported = debugOptions({ objects, jobs, other });
+    expect(scaledObjectsUi(reported, () => true, NOTHING).summary()).to.deep.equal({
       ...{ count: 5, unhealthy: 2, problem: 'not ready', waiting: '2 managed by another operator' },
     });
-    expect(scaledObjectsUi(told, () => false, NOTHING).summary().waiting).to.equal(
+    expect(scaledObjectsUi(reported, () => false, NOTHING).summary().waiting).to.equal(
       'kinds are not served or may not be listed',
     );
   });
@@ -383,14 +383,14 @@ function scaledJob(name: string, status: ScaledJob['status']): ScaledJob {
 }
 
 /** The lines of the page, with a bar between the cells of a row and between facts. */
-function linesOf(search: string, known: ObservedObjects): readonly string[] {
+function linesOf(search: string, existing: ObservedObjects): readonly string[] {
   const query = readPageQuery(new URLSearchParams(`view=scaledobjects${search}`), ['scaledobjects']);
-  return textOf(renderScaledObjects(query, debugOptions(known)).toString());
+  return textOf(renderScaledObjects(query, debugOptions(existing)).toString());
 }
 
 /** The lines of the page's table. */
-function rowsOf(search: string, known: ObservedObjects): readonly string[] {
-  const lines = linesOf(search, known);
+function rowsOf(search: string, existing: ObservedObjects): readonly string[] {
+  const lines = linesOf(search, existing);
   return lines.slice(
     lines.findIndex((line) => line.startsWith('State|')),
     lines.findIndex((line) => line.includes('next →')) >>> 0,

@@ -149,8 +149,8 @@ describe('PreparedObjects, of triggers', () => {
     await current(1);
     error = new Error('the source is away');
     await clock.advance(300_000);
-    const [kept] = (await current(1)).triggers;
-    expect([planned, kept?.error, kept?.metrics.length]).to.deep.equal([2, undefined, 1]);
+    const [retained] = (await current(1)).triggers;
+    expect([planned, retained?.error, retained?.metrics.length]).to.deep.equal([2, undefined, 1]);
     const [failed] = (await current(2)).triggers;
     expect([failed?.error, failed?.metrics.length]).to.deep.equal([error, 0]);
   });

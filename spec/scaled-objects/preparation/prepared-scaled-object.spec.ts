@@ -87,7 +87,7 @@ describe('compileScaledObject', () => {
   });
 
   describe('ineffectiveSettings', () => {
-    for (const [spec, told] of [
+    for (const [spec, reported] of [
       [{ minReplicaCount: 1, pollingInterval: 10, cooldownPeriod: 10 }, [POLLING, COOLDOWN]],
       [{ minReplicaCount: 2, idleReplicaCount: 1, pollingInterval: 10 }, [POLLING]],
       [{ minReplicaCount: 2, idleReplicaCount: 0, pollingInterval: 10, cooldownPeriod: 10 }, []],
@@ -95,12 +95,12 @@ describe('compileScaledObject', () => {
       [{ minReplicaCount: 1, pollingInterval: 10, triggers: [{ useCachedMetrics: true }] }, []],
       [{ minReplicaCount: 1 }, []],
     ] as const)
-      it(`has ${told.length} of ${JSON.stringify(spec)}`, () => {
+      it(`has ${reported.length} of ${JSON.stringify(spec)}`, () => {
         const object = {
           metadata: { name: 'web' },
           spec: { scaleTargetRef: { name: 'web' }, triggers: [], ...spec },
         };
-        expect(compileScaledObject(object as never).ineffectiveSettings).to.deep.equal(told);
+        expect(compileScaledObject(object as never).ineffectiveSettings).to.deep.equal(reported);
       });
   });
 });

@@ -44,7 +44,7 @@ describe('desiredHpa', () => {
     expect(hpaOf({ advanced }).metadata.labels['app.kubernetes.io/name']).to.equal('a'.repeat(62));
   });
 
-  for (const [what, spec, annotations, wanted] of [
+  for (const [what, spec, annotations, expected] of [
     ['1 to 100 replicas where nothing is said', {}, {}, { minReplicas: 1, maxReplicas: 100 }],
     [
       '1 where the minimum is 0',
@@ -73,7 +73,7 @@ describe('desiredHpa', () => {
     ],
   ] as const)
     it(`has ${what}`, () => {
-      expect(hpaOf(spec, { annotations }).spec).to.deep.include(wanted);
+      expect(hpaOf(spec, { annotations }).spec).to.deep.include(expected);
     });
 
   it('has an entry for each metric, those of containers first and those of pods last', () => {

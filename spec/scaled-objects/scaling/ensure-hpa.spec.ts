@@ -20,8 +20,8 @@ const apiError = (statusCode: number) =>
 
 describe('ensureHpa', () => {
   const start = () => {
-    const told: string[] = [];
-    const note = (...words: readonly string[]) => void told.push(words.join(' '));
+    const reported: string[] = [];
+    const note = (...words: readonly string[]) => void reported.push(words.join(' '));
     const states = new ScaledObjectStates();
     const state = {
       triggers: [preparedTrigger('redis', { name: 'q', metric: { metricName: 's0-q' } })] as
@@ -33,7 +33,7 @@ describe('ensureHpa', () => {
       signal: new AbortController().signal,
     };
     const prepared = async (spec: object = {}, more: object = {}) => {
-      told.splice(0);
+      reported.splice(0);
       const trigger = { type: 'redis', name: 'q', metadata: {} };
       const object = {
         metadata: { namespace: 'shop', name: 'web', uid: 'u', generation: 1, ...more },
@@ -55,14 +55,14 @@ describe('ensureHpa', () => {
             find: () => state.triggers && { triggers: state.triggers },
           },
           hpaClient: {
-            apply: async (wanted: { metadata: { name: string } }) => {
+            apply: async (expected: { metadata: { name: string } }) => {
               if (state.refusal) throw state.refusal;
-              told.push(`apply ${wanted.metadata.name}`);
-              return { hpa: wanted, written: { text: 'written', resourceVersion: '1' } };
+              reported.push(`apply ${expected.metadata.name}`);
+              return { hpa: expected, written: { text: 'written', resourceVersion: '1' } };
             },
             delete: async ({ metadata }: { metadata: { name: string } }) => {
               if (state.deletion) throw state.deletion;
-              told.push(`delete ${metadata.name}`);
+              reported.push(`delete ${metadata.name}`);
             },
           },
         } as never,
@@ -73,7 +73,7 @@ describe('ensureHpa', () => {
         () => 'no failure',
         (error: Error) => (error instanceof CheckFailure ? error.message : `${error}`),
       );
-    return { told, states, state, prepared, failure };
+    return { reported, states, state, prepared, failure };
   };
   const hpaOf = (uid: string, target = 'web') => ({
     metadata: { name: 'old', ownerReferences: [{ uid, controller: true }] },
@@ -85,39 +85,39 @@ describe('ensureHpa', () => {
   ];
 
   it('applies an HPA, and reports its triggers once for each generation', async () => {
-    const { told, states, prepared } = start();
+    const { reported, states, prepared } = start();
     const found = await prepared();
     expect(found).to.deep.include({ target: { replicas: 2, resource: RESOURCE }, isRetargeted: false });
-    expect(told).to.deep.equal(begun);
+    expect(reported).to.deep.equal(begun);
     expect(states.of('shop/web').hpa).to.deep.equal({ text: 'written', resourceVersion: '1' });
     await prepared();
-    expect(told).to.deep.equal(['apply keda-hpa-web']);
+    expect(reported).to.deep.equal(['apply keda-hpa-web']);
     await prepared({}, { generation: 2 });
-    expect(told).to.deep.equal(begun);
+    expect(reported).to.deep.equal(begun);
     await prepared({ minReplicaCount: 1, cooldownPeriod: 5 }, { generation: 3 });
-    expect(told.at(-1)).to.match(/^KEDAScalerInfo CooldownPeriod is configured but is not relevant/);
+    expect(reported.at(-1)).to.match(/^KEDAScalerInfo CooldownPeriod is configured but is not relevant/);
   });
 
   it('waits for prepared triggers, and for references that cannot be read at the moment', async () => {
-    const { told, state, prepared } = start();
+    const { reported, state, prepared } = start();
     state.triggers = undefined;
     expect(await prepared()).to.equal(undefined);
     state.triggers = [preparedTrigger('redis', { error: new UnreadReference('down') })];
     expect(await prepared()).to.equal(undefined);
-    expect(told).to.deep.equal([]);
+    expect(reported).to.deep.equal([]);
   });
 
   it('fails for a trigger that cannot be prepared, and reports each cause once, with another reason for a formula', async () => {
-    const { told, state, failure } = start();
+    const { reported, state, failure } = start();
     const broken = (message: string) => [preparedTrigger('redis', { error: new Error(message) })];
     state.triggers = broken('no queue');
     expect(await failure()).to.equal(`${HPA}: no queue`);
-    expect(told).to.deep.equal(['KEDAScalerFailed no queue']);
+    expect(reported).to.deep.equal(['KEDAScalerFailed no queue']);
     expect(await failure()).to.equal(`${HPA}: no queue`);
-    expect(told).to.deep.equal([]);
+    expect(reported).to.deep.equal([]);
     state.triggers = broken('no host');
     await failure({ advanced: { scalingModifiers: { formula: 'q', target: '1' } } });
-    expect(told).to.deep.equal(['KEDAMetricSourceFailed no host']);
+    expect(reported).to.deep.equal(['KEDAMetricSourceFailed no host']);
   });
 
   it('reports why its HPA cannot be written, except when it stops', async () => {
@@ -129,21 +129,21 @@ describe('ensureHpa', () => {
   });
 
   it('deletes the HPA of its former name, if that is its own', async () => {
-    const { told, state, prepared, failure } = start();
+    const { reported, state, prepared, failure } = start();
     const renamed = { advanced: { horizontalPodAutoscalerConfig: { name: 'new' } } };
     state.hpas = { 'shop/keda-hpa-web': hpaOf('u') };
     await prepared(renamed);
-    expect(told.slice(0, 2)).to.deep.equal(['delete old', 'apply new']);
+    expect(reported.slice(0, 2)).to.deep.equal(['delete old', 'apply new']);
     state.deletion = apiError(404);
     expect(await failure(renamed)).to.equal('no failure');
     state.deletion = apiError(403);
     expect(await failure(renamed)).to.equal(`${HPA}: no`);
     state.hpas = { 'shop/keda-hpa-web': hpaOf('another') };
     await prepared(renamed);
-    expect(told).to.deep.equal(['apply new']);
+    expect(reported).to.deep.equal(['apply new']);
     state.hpas = { 'shop/keda-hpa-web': hpaOf('u') };
     await prepared();
-    expect(told).to.deep.equal(['apply keda-hpa-web']);
+    expect(reported).to.deep.equal(['apply keda-hpa-web']);
   });
 
   it('notices that its HPA has scaled another target, once a generation', async () => {

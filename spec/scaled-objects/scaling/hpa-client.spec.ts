@@ -4,50 +4,50 @@ import type { DesiredHpa } from '#lib/scaled-objects/scaling/desired-hpa.ts';
 import { HpaClient, type WrittenHpa } from '#lib/scaled-objects/scaling/hpa-client.ts';
 
 const OWNER = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'web', uid: 'u' };
-const WANTED = {
+const DESIRED = {
   metadata: { name: 'keda-hpa-web', namespace: 'shop', labels: { a: '1' }, ownerReferences: [OWNER] },
   spec: { maxReplicas: 3, scaleTargetRef: { name: 'web' } },
 } as unknown as DesiredHpa;
 const { signal } = new AbortController();
 
 describe('HpaClient', () => {
-  const asked: unknown[][] = [];
+  const requested: unknown[][] = [];
   const client = new HpaClient({
     apply: async (...given: unknown[]) => {
-      asked.push(given);
+      requested.push(given);
       return { metadata: { name: 'keda-hpa-web', resourceVersion: '9' } };
     },
-    delete: async (...given: unknown[]) => void asked.push(given),
+    delete: async (...given: unknown[]) => void requested.push(given),
   } as never);
   const applied = async (
     found: ManagedHpa | undefined,
     written: WrittenHpa | undefined = undefined,
-    desired = WANTED,
+    desired = DESIRED,
   ) => {
-    asked.splice(0);
+    requested.splice(0);
     const result = await client.apply(desired, { found, written }, signal);
-    return { ...result, writes: asked.length };
+    return { ...result, writes: requested.length };
   };
 
   it('creates a missing HPA with all fields, as its own field manager', async () => {
     const { hpa, written, writes } = await applied(undefined);
     expect([hpa.metadata.resourceVersion, writes]).to.deep.equal(['9', 1]);
-    expect(written).to.deep.equal({ text: JSON.stringify(WANTED), resourceVersion: '9' });
-    expect(asked[0]).to.deep.equal([
-      WANTED,
+    expect(written).to.deep.equal({ text: JSON.stringify(DESIRED), resourceVersion: '9' });
+    expect(requested[0]).to.deep.equal([
+      DESIRED,
       { fieldManager: 'autoscaler-scaledobject', force: true, signal },
     ]);
   });
 
   it('writes nothing if its own fields are unchanged, even if other clients have written', async () => {
-    const found = hpaWith({ labels: { a: '1' }, owners: true, spec: WANTED.spec });
+    const found = hpaWith({ labels: { a: '1' }, owners: true, spec: DESIRED.spec });
     const { hpa, written, writes } = await applied(found);
     expect([hpa, writes]).to.deep.equal([found, 0]);
-    expect(written).to.deep.equal({ text: JSON.stringify(WANTED), resourceVersion: '4' });
+    expect(written).to.deep.equal({ text: JSON.stringify(DESIRED), resourceVersion: '4' });
   });
 
   it('writes again if a label, an annotation, an owner or a field of the spec differs', async () => {
-    const spec = WANTED.spec;
+    const spec = DESIRED.spec;
     for (const found of [
       hpaWith({ labels: { a: '2' }, owners: true, spec }),
       hpaWith({ labels: { a: '1', b: '1' }, owners: true, spec }),
@@ -57,23 +57,23 @@ describe('HpaClient', () => {
     ])
       expect((await applied(found)).writes, JSON.stringify(found)).to.equal(1);
     const found = hpaWith({ labels: { a: '1' }, owners: true, spec });
-    const annotated = { ...WANTED, metadata: { ...WANTED.metadata, annotations: { note: 'x' } } };
+    const annotated = { ...DESIRED, metadata: { ...DESIRED.metadata, annotations: { note: 'x' } } };
     expect((await applied(found, undefined, annotated as never)).writes).to.equal(1);
   });
 
   it('regards its own write as current while no client has written since', async () => {
     const found = { metadata: { name: 'keda-hpa-web', resourceVersion: '4' } };
-    const text = JSON.stringify(WANTED);
+    const text = JSON.stringify(DESIRED);
     expect((await applied(found, { text, resourceVersion: '4' })).writes).to.equal(0);
     expect((await applied(found, { text, resourceVersion: '3' })).writes).to.equal(1);
     expect((await applied(found, { text: '{}', resourceVersion: '4' })).writes).to.equal(1);
   });
 
   it('deletes only the HPA with the same UID', async () => {
-    asked.splice(0);
+    requested.splice(0);
     await client.delete({ metadata: { namespace: 'shop', name: 'a', uid: 'u' } }, signal);
     await client.delete({ metadata: { name: 'b' } }, signal);
-    expect(asked).to.deep.equal([
+    expect(requested).to.deep.equal([
       [
         { namespace: 'shop', name: 'a' },
         { signal, preconditions: { uid: 'u' } },

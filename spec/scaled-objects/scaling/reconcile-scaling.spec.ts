@@ -15,14 +15,14 @@ describe('reconcileScaling', () => {
       ...{ initialCooldownPeriod: 60, cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] },
     });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
     expect(await cluster.condition('web', 'Active')).to.equal(
       'False ScalerCooldown Scaler cooling down because triggers are not active',
     );
     await cluster.elapse(50);
     expect(await cluster.replicas('web')).to.equal(2);
     await cluster.elapse(12);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
   });
 
   it('counts the cooldown from now where a clock that was ahead has written when it was last active', async () => {
@@ -38,11 +38,11 @@ describe('reconcileScaling', () => {
     });
     expect(status).to.equal(200);
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
     await cluster.elapse(50);
     expect(await cluster.replicas('web')).to.equal(2);
     await cluster.elapse(20);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
   });
 
   for (const [how, stepMs] of [
@@ -56,15 +56,17 @@ describe('reconcileScaling', () => {
       const periods = { pollingInterval: 10, cooldownPeriod: 60 };
       await cluster.scaledObject('web', { ...periods, triggers: [cluster.trigger('/queue')] });
       await cluster.lead();
-      await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+      await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
       cluster.source.set('/queue', 0);
       await cluster.elapse(11);
-      await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+      await cluster.untilMet(async () =>
+        (await cluster.condition('web', 'Active')).includes('ScalerCooldown'),
+      );
       cluster.clock.stepWall(stepMs);
       await cluster.elapse(30);
       expect(await cluster.replicas('web')).to.equal(2);
       await cluster.elapse(70);
-      await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+      await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     });
 
   it('counts the cooldown from when a leader has seen activity that ended, though it polls seldom', async () => {
@@ -74,16 +76,16 @@ describe('reconcileScaling', () => {
     const periods = { pollingInterval: 600, cooldownPeriod: 120 };
     await cluster.scaledObject('web', { ...periods, triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     await cluster.elapse(150);
     await cluster.stop();
     cluster.source.set('/queue', 0);
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
     await cluster.elapse(20);
     expect(await cluster.replicas('web')).to.equal(1);
     await cluster.elapse(110);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
   });
 
   for (const [what, advanced] of [
@@ -101,16 +103,18 @@ describe('reconcileScaling', () => {
       const lastActiveTime = new Date(cluster.clock.nowMs() - 590_000).toISOString();
       await cluster.api.put(`${path}/status`, { ...(await cluster.get(path)), status: { lastActiveTime } });
       await cluster.lead(async () => {
-        await cluster.holds(() => cluster.asked('/queue') > 0);
+        await cluster.untilMet(() => cluster.requested('/queue') > 0);
         await cluster.elapse(31);
         cluster.source.set('/queue', 0);
         await cluster.elapse(31); // confirms that nothing changes
       });
-      await cluster.holds(async () => (await cluster.condition('web', 'Active')).includes('ScalerCooldown'));
+      await cluster.untilMet(async () =>
+        (await cluster.condition('web', 'Active')).includes('ScalerCooldown'),
+      );
       await cluster.elapse(10);
       expect(await cluster.replicas('web')).to.equal(1);
       await cluster.elapse(25); // 35 s after the start of leading, at most 66 s after the last activity
-      await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+      await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     });
 
   it('rests at idle replicas, and wakes to the minimum', async () => {
@@ -125,12 +129,12 @@ describe('reconcileScaling', () => {
     });
     await cluster.lead();
     await cluster.elapse(2);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     const { spec } = await cluster.get(`${PATHS.hpas}/keda-hpa-web`);
     expect(spec).to.include({ minReplicas: 2, maxReplicas: 8 });
     cluster.source.set('/queue', 1);
     await cluster.elapse(31);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 2);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 2);
   });
 
   it('raises what has fewer replicas than the minimum, without an event', async () => {
@@ -140,7 +144,7 @@ describe('reconcileScaling', () => {
     const triggers = [cluster.trigger('/queue')];
     await cluster.scaledObject('web', { minReplicaCount: 3, cooldownPeriod: 9, triggers });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.replicas('web')) === 3);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 3);
     expect(cluster.events).to.include(
       'web KEDAScalerInfo CooldownPeriod is configured but is not relevant. CooldownPeriod is only relevant when minReplicaCount = 0 or idleReplicaCount = 0',
     );
@@ -153,10 +157,10 @@ describe('reconcileScaling', () => {
     await cluster.deployment('web', 1);
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/a'), cluster.trigger('/b')] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     cluster.source.set('/b', { status: 500 });
     await cluster.elapse(16);
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('Unknown'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('Unknown'));
     expect(await cluster.condition('web', 'Ready')).to.equal(
       'Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly',
     );
@@ -173,7 +177,7 @@ describe('reconcileScaling', () => {
     const trigger = cluster.trigger('/queue', { metadata: { targetvalue: '1' } });
     await cluster.scaledObject('web', { triggers: [trigger] });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
     await cluster.elapse(31);
     expect(cluster.events.filter((event) => event.includes('KEDAScalerInfo'))).to.deep.equal([
       'web KEDAScalerInfo Unmatched input property targetvalue in scaler metrics-api',
@@ -187,8 +191,8 @@ describe('reconcileScaling', () => {
     const annotations = { 'autoscaling.keda.sh/force-activation': 'true' };
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { annotations });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     expect(await cluster.condition('web', 'Active')).to.equal(
       'True ScalerActive Scaling is performed because activation is being forced by annotation',
     );
@@ -207,11 +211,13 @@ describe('reconcileScaling', () => {
       triggers: [cluster.trigger('/absent')],
     });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.status('web')).health?.[METRIC]?.numberOfFailures === 1);
+    await cluster.untilMet(
+      async () => (await cluster.status('web')).health?.[METRIC]?.numberOfFailures === 1,
+    );
     expect(await cluster.replicas('web')).to.equal(0);
     await cluster.elapse(11);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 1);
-    await cluster.holds(() => cluster.external(METRIC, 'web') === '20');
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 1);
+    await cluster.untilMet(() => cluster.external(METRIC, 'web') === '20');
   });
 
   it('stays in the fallback though its trigger cannot be planned again while its source is away', async () => {
@@ -245,10 +251,10 @@ describe('reconcileScaling', () => {
       triggers: [{ type: 'remote', metadata: {}, authenticationRef: { name: 'auth' } }],
     });
     await cluster.lead();
-    await cluster.holds(() => cluster.external('s0-remote', 'web') === '7');
+    await cluster.untilMet(() => cluster.external('s0-remote', 'web') === '7');
     isThere = false;
     await cluster.elapse(45); // credentials are read again meanwhile
-    await cluster.holds(() => cluster.external('s0-remote', 'web') === '20');
+    await cluster.untilMet(() => cluster.external('s0-remote', 'web') === '20');
     await cluster.elapse(45);
     expect(await cluster.condition('web', 'Fallback')).to.match(/^True FallbackExists/);
     expect(cluster.external('s0-remote', 'web')).to.equal('20');
@@ -263,10 +269,12 @@ describe('reconcileScaling', () => {
     });
     await cluster.lead();
     await cluster.elapse(21);
-    await cluster.holds(async () => (await cluster.status('web')).health?.[METRIC]?.numberOfFailures === 3);
+    await cluster.untilMet(
+      async () => (await cluster.status('web')).health?.[METRIC]?.numberOfFailures === 3,
+    );
     expect(await cluster.replicas('web')).to.equal(3);
     await cluster.elapse(11);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
   });
 
   for (const [annotation, direction, replicas] of [
@@ -284,7 +292,7 @@ describe('reconcileScaling', () => {
         { annotations },
       );
       await cluster.lead();
-      await cluster.holds(async () => (await cluster.condition('web', 'Paused')).startsWith('True'));
+      await cluster.untilMet(async () => (await cluster.condition('web', 'Paused')).startsWith('True'));
       expect(await cluster.condition('web', 'Paused')).to.equal(
         'True ScaledObjectPaused ScaledObject is paused',
       );
@@ -302,11 +310,11 @@ describe('reconcileScaling', () => {
     const annotations = { 'autoscaling.keda.sh/paused-scale-out': 'true' };
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { annotations });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     await cluster.elapse(61);
     cluster.source.set('/queue', 0);
     await cluster.elapse(31);
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')) === NOT_ACTIVE);
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')) === NOT_ACTIVE);
     expect(await cluster.status('web')).not.to.have.property('lastActiveTime');
   });
 
@@ -323,7 +331,7 @@ describe('reconcileScaling', () => {
       const annotations = { 'autoscaling.keda.sh/paused': text };
       await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')] }, { annotations });
       await cluster.lead();
-      await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+      await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
       const { code } = await cluster.get(`${PATHS.hpas}/keda-hpa-web`);
       expect(code).to.equal(isPaused ? 404 : undefined);
       expect(await cluster.replicas('web')).to.equal(2);
@@ -343,10 +351,10 @@ describe('reconcileScaling', () => {
       });
     }
     await cluster.lead();
-    await cluster.holds(() => cluster.asked('/cached') === 1 && cluster.asked('/fresh') === 1);
+    await cluster.untilMet(() => cluster.requested('/cached') === 1 && cluster.requested('/fresh') === 1);
     await cluster.elapse(125);
-    expect(cluster.asked('/cached')).to.equal(3);
-    expect(cluster.asked('/fresh')).to.be.within(8, 9);
+    expect(cluster.requested('/cached')).to.equal(3);
+    expect(cluster.requested('/fresh')).to.be.within(8, 9);
   });
 
   it('adopts an HPA in place whose name is given, and no other', async () => {
@@ -370,7 +378,7 @@ describe('reconcileScaling', () => {
     await cluster.scaledObject('web', { triggers, advanced }, { annotations });
     await cluster.scaledObject('other', { triggers }, { annotations });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Active')).startsWith('True'));
     const hpa = await cluster.get(`${PATHS.hpas}/my-web`);
     expect(hpa.metadata.uid).to.equal(uid);
     expect(hpa.metadata.ownerReferences[0]).to.include({
@@ -379,7 +387,7 @@ describe('reconcileScaling', () => {
       controller: true,
     });
     expect(hpa.spec.maxReplicas).to.equal(100);
-    await cluster.holds(async () => (await cluster.condition('other', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('other', 'Ready')).startsWith('False'));
     expect(await cluster.condition('other', 'Ready')).to.contain(
       "the existing hpa 'my-other' for workload 'other' of type 'apps/v1.Deployment' must be specified by name in advanced settings to enable ownership transfer",
     );
@@ -387,10 +395,10 @@ describe('reconcileScaling', () => {
 
   it('reads the defaults of a namespace only if a container has no requests', async () => {
     await using cluster = await startScaledObjectsCluster();
-    const asked: string[] = [];
+    const requested: string[] = [];
     cluster.setFaults({
       serve: async ({ target, path }, { next }) => {
-        if (target.isResource && target.resource === 'limitranges') asked.push(path);
+        if (target.isResource && target.resource === 'limitranges') requested.push(path);
         await next();
       },
     });
@@ -398,13 +406,13 @@ describe('reconcileScaling', () => {
     await cluster.deployment('web', 1, { resources: { requests: { cpu: '1' } } });
     await cluster.scaledObject('web', { minReplicaCount: 1, triggers });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
     await cluster.elapse(61);
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
     await cluster.deployment('bare', 1);
     await cluster.scaledObject('bare', { minReplicaCount: 1, triggers });
-    await cluster.holds(async () => (await cluster.condition('bare', 'Ready')).startsWith('False'));
-    expect(new Set(asked)).to.deep.equal(new Set(['/api/v1/namespaces/default/limitranges']));
+    await cluster.untilMet(async () => (await cluster.condition('bare', 'Ready')).startsWith('False'));
+    expect(new Set(requested)).to.deep.equal(new Set(['/api/v1/namespaces/default/limitranges']));
   });
 
   it('does not take over the HPA of another workload, even with the desired name', async () => {
@@ -419,7 +427,7 @@ describe('reconcileScaling', () => {
     const advanced = { horizontalPodAutoscalerConfig: { name: 'shop' } };
     await cluster.scaledObject('web', { triggers: [cluster.trigger('/queue')], advanced });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
     expect(await cluster.condition('web', 'Ready')).to.contain(
       "the HPA 'shop' already scales another workload, 'shop' of type 'apps/v1.Deployment'",
     );
@@ -435,10 +443,10 @@ describe('reconcileScaling', () => {
     await cluster.scaledObject('web', { cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] });
     await cluster.lead();
     await cluster.elapse(2);
-    await cluster.holds(async () => (await cluster.replicas('web')) === 0);
+    await cluster.untilMet(async () => (await cluster.replicas('web')) === 0);
     expect(await cluster.condition('web', 'Active')).to.equal(NOT_ACTIVE);
     await cluster.api.delete(`${PATHS.scaledObjects}/web`);
-    await cluster.holds(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
+    await cluster.untilMet(async () => (await cluster.get(`${PATHS.scaledObjects}/web`)).code === 404);
     expect(await cluster.replicas('web')).to.equal(0);
   });
 });

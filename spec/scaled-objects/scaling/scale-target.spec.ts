@@ -16,7 +16,7 @@ describe('targetReading', () => {
       ...{ cooldownPeriod: 0, triggers: [cluster.trigger('/queue')] },
     });
     await cluster.lead();
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('False'));
     expect(await cluster.condition('web', 'Ready')).to.match(
       /^False ErrorGettingCurrentReplicas Error getting current replicas count for ScaleTarget: .*Forbidden/,
     );
@@ -26,8 +26,8 @@ describe('targetReading', () => {
     expect(await replicas()).to.equal(3);
     cluster.setFaults();
     await cluster.elapse(16);
-    await cluster.holds(async () => (await replicas()) === 0);
-    await cluster.holds(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
+    await cluster.untilMet(async () => (await replicas()) === 0);
+    await cluster.untilMet(async () => (await cluster.condition('web', 'Ready')).startsWith('True'));
   });
 
   it('reads the scale if the kind of the target differs from the status', async () => {

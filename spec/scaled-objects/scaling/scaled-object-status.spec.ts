@@ -15,7 +15,7 @@ import {
 } from '#lib/scaled-objects/scaling/scaled-object-status.ts';
 
 describe('hpaActive', () => {
-  for (const [what, conditions, told] of [
+  for (const [what, conditions, reported] of [
     ['nothing where the HPA says nothing', undefined, undefined],
     ['nothing where it does not say whether it scales', [{ type: 'AbleToScale', status: 'True' }], undefined],
     ['that it scales', [scaling('True', 'ValidMetricFound', 'ok')], 'True HPAActive HPA is actively scaling'],
@@ -37,16 +37,16 @@ describe('hpaActive', () => {
   ] as const)
     it(`reports ${what}`, () => {
       const found = hpaActive(conditions);
-      expect(found && `${found.status} ${found.reason} ${found.message}`).to.equal(told);
+      expect(found && `${found.status} ${found.reason} ${found.message}`).to.equal(reported);
     });
 });
 
 describe('CONDITIONS', () => {
   it('have the texts of KEDA', () => {
-    const told = Object.entries({ ...CONDITIONS, replicas: replicasUnreadable('refused') }).map(
+    const reported = Object.entries({ ...CONDITIONS, replicas: replicasUnreadable('refused') }).map(
       ([name, { type, status, reason, message }]) => `${name}: ${type} ${status} ${reason} ${message}`,
     );
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       'ready: Ready True ScaledObjectReady ScaledObject is defined correctly and is ready for scaling',
       'readyPaused: Ready True ScaledObjectReady ScaledObject is paused',
       'partialError: Ready Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly',
@@ -140,46 +140,46 @@ describe('describedStatus', () => {
 describe('recordFailures', () => {
   it('reports a lasting failure once, and drops removed metrics', () => {
     const states = new ScaledObjectStates();
-    const told: string[] = [];
-    const own = { normal: () => {}, warning: (_: string, message: string) => void told.push(message) };
-    const look = (...metricNames: readonly string[]) => {
+    const reported: string[] = [];
+    const own = { normal: () => {}, warning: (_: string, message: string) => void reported.push(message) };
+    const check = (...metricNames: readonly string[]) => {
       const state = { kind: 'failing', error: new Error('it is down') };
       const observed = metricNames.map((metricName) => ({ metric: { metricName }, state }));
       const prepared = { hasFormula: false } as never;
       recordFailures(observed as never, { prepared, own, states, key: 'a' });
       return states.of('a').failures.size;
     };
-    expect(look('s0-a', 's1-b')).to.equal(2);
-    expect(look('s0-a', 's1-b')).to.equal(2);
-    expect(told).to.have.length(2);
-    expect(look('s0-c')).to.equal(1);
-    expect(look('s0-a')).to.equal(1);
-    expect(told).to.have.length(4);
+    expect(check('s0-a', 's1-b')).to.equal(2);
+    expect(check('s0-a', 's1-b')).to.equal(2);
+    expect(reported).to.have.length(2);
+    expect(check('s0-c')).to.equal(1);
+    expect(check('s0-a')).to.equal(1);
+    expect(reported).to.have.length(4);
   });
 });
 
 describe('recordFailures, of an object', () => {
-  const told: string[] = [];
-  const own = { normal: () => {}, warning: (...words: string[]) => void told.push(words.join(' ')) };
+  const reported: string[] = [];
+  const own = { normal: () => {}, warning: (...words: string[]) => void reported.push(words.join(' ')) };
   const states = new ScaledObjectStates();
-  const look = (state: object, formula = '') => {
-    told.splice(0);
+  const check = (state: object, formula = '') => {
+    reported.splice(0);
     const observed = [{ metric: { metricName: 's0-a' }, state }];
     const prepared = { hasFormula: formula !== '' } as never;
     recordFailures(observed as never, { prepared, own, states, key: 'a' });
-    return told.join();
+    return reported.join();
   };
 
   it('reports it again after a change or a success, with another reason for a formula', () => {
     const failing = (message: string, kind = 'failing') => ({ kind, error: new Error(message) });
-    expect(look(failing('it is down'))).to.equal('KEDAScalerFailed it is down');
-    expect(look(failing('it is down', 'fallback'))).to.equal('');
-    expect(look(failing('it is slow', 'fallback'))).to.equal('KEDAScalerFailed it is slow');
+    expect(check(failing('it is down'))).to.equal('KEDAScalerFailed it is down');
+    expect(check(failing('it is down', 'fallback'))).to.equal('');
+    expect(check(failing('it is slow', 'fallback'))).to.equal('KEDAScalerFailed it is slow');
     for (const kind of ['value', 'pending']) {
-      expect(look({ kind })).to.equal('');
-      expect(look(failing('it is slow'))).to.equal('KEDAScalerFailed it is slow');
+      expect(check({ kind })).to.equal('');
+      expect(check(failing('it is slow'))).to.equal('KEDAScalerFailed it is slow');
     }
-    expect(look(failing('it is odd'), 'a + b')).to.equal('KEDAMetricSourceFailed it is odd');
+    expect(check(failing('it is odd'), 'a + b')).to.equal('KEDAMetricSourceFailed it is odd');
   });
 });
 
@@ -188,9 +188,9 @@ describe('recordUnpaused and recordFallback', () => {
   const OUT = 'autoscaling.keda.sh/paused-scale-out';
   const object = (annotations: object, type?: string, status = 'True') =>
     ({ metadata: { annotations }, status: { conditions: type ? [{ type, status }] : [] } }) as never;
-  const told = (tell: (own: never) => void) => {
+  const reported = (report: (own: never) => void) => {
     const events: string[] = [];
-    tell({ normal: (...words: string[]) => events.push(words.join(' ')) } as never);
+    report({ normal: (...words: string[]) => events.push(words.join(' ')) } as never);
     return events.join();
   };
 
@@ -215,7 +215,7 @@ describe('recordUnpaused and recordFallback', () => {
     it(`report ${what}`, () => {
       const annotations = readKedaAnnotations(given);
       const prepared = { annotations } as never;
-      expect(told((own) => recordUnpaused(given, { own, prepared }))).to.equal(event);
+      expect(reported((own) => recordUnpaused(given, { own, prepared }))).to.equal(event);
       expect(pauseConditions(given, annotations)[0]?.status).to.equal(condition);
     });
 
@@ -236,6 +236,6 @@ describe('recordUnpaused and recordFallback', () => {
     ['nothing where there is none', object({}, 'Fallback', 'False'), false, ''],
   ] as const)
     it(`report ${what}`, () => {
-      expect(told((own) => recordFallback(given, { isFallingBack } as never, { own }))).to.equal(event);
+      expect(reported((own) => recordFallback(given, { isFallingBack } as never, { own }))).to.equal(event);
     });
 });

@@ -36,11 +36,11 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
   it('counts waiting and in-flight messages, and delayed ones if configured', async () => {
     const metric = await plan();
     expect(metric).to.include({ name: 'aws-sqs-jobs', target: 5 });
-    expect(await metric.ask()).to.deep.equal({ value: 4, isActive: true });
+    expect(await metric.send()).to.deep.equal({ value: 4, isActive: true });
     const waiting = await plan({ queueURL: 'jobs', scaleOnInFlight: 'false', activationQueueLength: '3' });
     expect(waiting.name).to.equal('aws-sqs-jobs');
-    expect(await waiting.ask()).to.deep.equal({ value: 3, isActive: false });
-    expect((await (await plan({ scaleOnDelayed: 'true' })).ask()).value).to.equal(6);
+    expect(await waiting.send()).to.deep.equal({ value: 3, isActive: false });
+    expect((await (await plan({ scaleOnDelayed: 'true' })).send()).value).to.equal(6);
     expect(metric.query.key + metric.query.description).to.not.contain('hidden');
   });
 
@@ -95,9 +95,11 @@ describe('awsSqsQueueTrigger, with an emulator of SQS', () => {
   });
 
   it('names a missing queue and a missing attribute', async () => {
-    expect(await errorOf((await plan({ queueURL: 'none' })).ask())).to.match(/queue "none" .*does not exist/);
+    expect(await errorOf((await plan({ queueURL: 'none' })).send())).to.match(
+      /queue "none" .*does not exist/,
+    );
     await using empty = await LoopbackServer.start((_, response) => void response.end('{}'));
-    expect(await errorOf((await plan({ awsEndpoint: empty.url.href })).ask())).to.match(
+    expect(await errorOf((await plan({ awsEndpoint: empty.url.href })).send())).to.match(
       /metric ApproximateNumberOfMessagesNotVisible not found in SQS queue attributes$/,
     );
   });

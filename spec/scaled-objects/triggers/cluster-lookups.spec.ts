@@ -30,7 +30,7 @@ describe('listEndpoints', () => {
         { addresses: ['10.0.0.1', '10.0.0.3'], ports: [8080] },
         { addresses: [], ports: [] },
       ]);
-      expect(api.asked.at(-1)).to.match(
+      expect(api.requested.at(-1)).to.match(
         new RegExp(
           `^GET /apis/discovery.k8s.io/${version}/namespaces/orders/endpointslices\\?.*kubernetes.io%2Fservice-name%3Dshop`,
         ),

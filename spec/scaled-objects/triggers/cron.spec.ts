@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 async function at(moment: string, window: Record<string, string>) {
   const clock = new ManualClock(Date.parse(moment));
   const metadata = { timezone: 'UTC', desiredReplicas: '3', ...window };
-  return await (await planned(cronTrigger({ clock }), { metadata })).ask();
+  return await (await planned(cronTrigger({ clock }), { metadata })).send();
 }
 
 const isActive = async (moment: string, start: string, end: string, timezone = 'UTC') =>
@@ -81,8 +81,8 @@ describe('cronTrigger', () => {
         const end = schedules[(index + 1) % schedules.length];
         if (!end || end.schedule === start.schedule) continue;
         const expected = end.nextMs <= start.nextMs;
-        const told = await isActive(from, start.schedule, end.schedule, timezone);
-        expect(told, `${start.schedule} to ${end.schedule}, ${group}`).to.equal(expected);
+        const reported = await isActive(from, start.schedule, end.schedule, timezone);
+        expect(reported, `${start.schedule} to ${end.schedule}, ${group}`).to.equal(expected);
         compared++;
       }
     }

@@ -51,7 +51,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       authentication: { password: 'hidden' },
     });
     expect(metric).to.include({ name: 'queue', isNameVerbatim: true, target: 5 });
-    expect(await metric.ask()).to.deep.equal({ value: 12, isActive: true });
+    expect(await metric.send()).to.deep.equal({ value: 12, isActive: true });
     expect(server.calls.map(({ method }) => method).sort()).to.deep.equal(
       ['GetMetricSpec', 'GetMetrics', 'IsActive'].sort(),
     );
@@ -91,23 +91,27 @@ describe('externalTrigger, with a real gRPC server', () => {
 
   it('reports unusable responses of a scaler', async () => {
     const server = await start(ONE);
-    const told = async (responses: ScalerResponses) => {
+    const reported = async (responses: ScalerResponses) => {
       server.responses = { ...ONE, ...responses };
       return await errorOf(plan(server, { metadata: { at: JSON.stringify(responses).slice(0, 100) } }));
     };
-    const tells = (specs: readonly object[]) => told({ specs });
-    expect(await tells([])).to.match(/^got empty metric spec: .*returned no metrics/);
-    expect(await tells([{ metricName: 'a/b', targetSize: 1 }])).to.match(/returned the invalid metric name /);
-    expect(await tells([{ metricName: '', targetSize: 1 }])).to.match(/returned the invalid metric name /);
-    expect(await tells([{ metricName: 'a' }])).to.equal('the scaler returned no target for metric "a"');
-    expect(await tells([{ metricName: 'a', targetSize: -1 }])).to.match(/the negative target -1/);
-    expect(await tells([{ metricName: 'a', targetSizeFloat: Number.NaN }])).to.match(
+    const reports = (specs: readonly object[]) => reported({ specs });
+    expect(await reports([])).to.match(/^got empty metric spec: .*returned no metrics/);
+    expect(await reports([{ metricName: 'a/b', targetSize: 1 }])).to.match(
+      /returned the invalid metric name /,
+    );
+    expect(await reports([{ metricName: '', targetSize: 1 }])).to.match(/returned the invalid metric name /);
+    expect(await reports([{ metricName: 'a' }])).to.equal('the scaler returned no target for metric "a"');
+    expect(await reports([{ metricName: 'a', targetSize: -1 }])).to.match(/the negative target -1/);
+    expect(await reports([{ metricName: 'a', targetSizeFloat: Number.NaN }])).to.match(
       /"a" is NaN, not a number/,
     );
-    expect(await tells([{ metricName: 'a'.repeat(2000), targetSize: 1 }])).to.match(/a name is longer than/);
+    expect(await reports([{ metricName: 'a'.repeat(2000), targetSize: 1 }])).to.match(
+      /a name is longer than/,
+    );
     const many = Array.from({ length: 101 }, (_, index) => ({ metricName: `a${index}`, targetSize: 1 }));
-    expect(await tells(many)).to.match(/has more than 100 metrics/);
-    expect(await told({ error: { code: 7, details: 'not you' } })).to.match(
+    expect(await reports(many)).to.match(/has more than 100 metrics/);
+    expect(await reported({ error: { code: 7, details: 'not you' } })).to.match(
       /^got empty metric spec: Cannot call GetMetricSpec of 127\.0\.0\.1:\d+: not you$/,
     );
   });
@@ -123,7 +127,7 @@ describe('externalTrigger, with a real gRPC server', () => {
       const metric = await plan(server, request(metricName));
       expect(metric).to.include({ name: metricName, target: 5 });
       expect(metric.query.description).not.to.contain('orde');
-      expect((await metric.ask()).value).to.equal(12);
+      expect((await metric.send()).value).to.equal(12);
     }
     for (const spec of [{ metricName: 'a/orders-queue', targetSize: 5 }, { metricName: 'a-orders-queue' }]) {
       server.responses = { ...ONE, specs: [spec] };
@@ -140,21 +144,21 @@ describe('externalTrigger, with a real gRPC server', () => {
     const server = await start(ONE);
     const metric = await plan(server);
     server.responses = { error: { code: 13, details: 'broken' } };
-    expect(await errorOf(metric.ask())).to.match(/^Cannot call (GetMetrics|IsActive) of .*: broken$/);
+    expect(await errorOf(metric.send())).to.match(/^Cannot call (GetMetrics|IsActive) of .*: broken$/);
     server.responses = { ...ONE, values: [] };
-    expect(await errorOf(metric.ask())).to.equal('the scaler returned no value for metric "queue"');
+    expect(await errorOf(metric.send())).to.equal('the scaler returned no value for metric "queue"');
     server.responses = ONE;
-    expect((await metric.ask()).value).to.equal(12);
+    expect((await metric.send()).value).to.equal(12);
   });
 
   it('finds a server again that was cut', async () => {
     const server = await start(ONE);
     const metric = await plan(server);
-    await metric.ask();
+    await metric.send();
     await server[Symbol.asyncDispose]();
-    expect(await errorOf(metric.ask())).to.match(/^Cannot call .* of 127\.0\.0\.1:\d+: /);
+    expect(await errorOf(metric.send())).to.match(/^Cannot call .* of 127\.0\.0\.1:\d+: /);
     await start({ ...ONE, values: [{ metricValue: 13 }] }, { port: server.port });
-    await eventually(async () => (await metric.ask().catch(() => ({ value: 0 }))).value === 13);
+    await eventually(async () => (await metric.send().catch(() => ({ value: 0 }))).value === 13);
   });
 
   it('retains the metrics of a scaler if it is prepared again while that is down', async () => {
@@ -165,7 +169,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     await server[Symbol.asyncDispose]();
     const metric = await again();
     expect(metric).to.include({ name: 'queue', target: 5 });
-    expect(await errorOf(metric.ask())).to.match(/^Cannot call /);
+    expect(await errorOf(metric.send())).to.match(/^Cannot call /);
   });
 
   it('waits a second for a server that hangs, and the next time not at all', async () => {
@@ -188,10 +192,10 @@ describe('externalTrigger, with a real gRPC server', () => {
     const server = await start(silent);
     const plannedMetric = (await externalPlan(server)).metrics[0];
     const given = new AbortController();
-    const asked = errorOf(plannedMetric?.query.run(given.signal) ?? Promise.resolve());
+    const requested = errorOf(plannedMetric?.query.run(given.signal) ?? Promise.resolve());
     await eventually(() => server.calls.some(({ method }) => method === 'GetMetrics'));
     given.abort(new Error('too late'));
-    expect(await asked).to.equal('too late');
+    expect(await requested).to.equal('too late');
   });
 
   it('reads no message that is longer than a mebibyte', async () => {
@@ -199,7 +203,7 @@ describe('externalTrigger, with a real gRPC server', () => {
     const server = await start({ ...ONE, values });
     const metric = await plan(server);
     const before = process.memoryUsage().arrayBuffers;
-    expect(await errorOf(metric.ask())).to.match(/larger than max|message/i);
+    expect(await errorOf(metric.send())).to.match(/larger than max|message/i);
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(1024 * 1024 * 1024);
   });
 
@@ -212,13 +216,13 @@ describe('externalTrigger, with a real gRPC server', () => {
     });
     const client = authority.leaf();
     const tls = { caCert: authority.pem, tlsClientCert: client.cert, tlsClientKey: client.key };
-    expect((await (await plan(server, { authentication: tls })).ask()).value).to.equal(12);
+    expect((await (await plan(server, { authentication: tls })).send()).value).to.equal(12);
     const { caCert: _, ...withoutAuthority } = tls;
     expect(await errorOf(plan(server, { authentication: withoutAuthority }))).to.match(
       /^got empty metric spec: /,
     );
     const unsafe = { authentication: withoutAuthority, metadata: { unsafeSsl: 'true' } };
-    expect((await (await plan(server, unsafe)).ask()).value).to.equal(12);
+    expect((await (await plan(server, unsafe)).send()).value).to.equal(12);
     expect(await errorOf(plan(server, { authentication: { caCert: authority.pem } }))).to.match(
       /^got empty metric spec: /,
     );
@@ -240,8 +244,10 @@ describe('externalTrigger, with a real gRPC server', () => {
       new ExternalScalers({ clock: systemClock, allowedHosts: new AllowedHosts([]), findAddresses }),
     );
     for (const scalerAddress of ['scaler.example:80', '169.254.169.254:80', '[::1]:80']) {
-      const asked = planned(externalTrigger({ ...opening(open), clock }), { metadata: { scalerAddress } });
-      expect(await errorOf(asked)).to.match(/is not allowed/);
+      const requested = planned(externalTrigger({ ...opening(open), clock }), {
+        metadata: { scalerAddress },
+      });
+      expect(await errorOf(requested)).to.match(/is not allowed/);
     }
   });
 
@@ -263,48 +269,48 @@ describe('externalTrigger, with a real gRPC server', () => {
     const trigger = externalTrigger({ ...opening(scalers), clock });
     const hanging = errorOf(planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${silent.port}` } }));
     const metric = await planned(trigger, { metadata: { scalerAddress: `127.0.0.1:${server.port}` } });
-    expect((await metric.ask()).value).to.equal(12);
+    expect((await metric.send()).value).to.equal(12);
     await clock.advance(1000);
     expect(await hanging).to.match(/has not returned its metrics yet$/);
   });
 
   describe('that pushes', () => {
-    const follow = async (server: ExternalScalerServer) => {
+    const watch = async (server: ExternalScalerServer) => {
       const { push } = await externalPlan(server, 'external-push');
       if (!push) throw new Error('it does not push');
       const ended = new AbortController();
-      const heard: number[] = [];
-      const following = push.subscribe(() => heard.push(heard.length), ended.signal);
-      return { heard, ended, following };
+      const received: number[] = [];
+      const watching = push.subscribe(() => received.push(received.length), ended.signal);
+      return { received, ended, watching };
     };
 
     it('is watched, and only true messages count', async () => {
       const server = await start(ONE);
-      const { heard, ended, following } = await follow(server);
+      const { received, ended, watching } = await watch(server);
       await eventually(() => server.streams.size === 1);
       server.push(false);
       server.push(true);
-      await eventually(() => heard.length === 1);
+      await eventually(() => received.length === 1);
       ended.abort(new Error('done'));
-      await following;
+      await watching;
       await eventually(() => server.streams.size === 0);
     });
 
     it('is followed again after it was cut, and after it has ended', async () => {
       const server = await start(ONE);
-      const { heard, ended, following } = await follow(server);
+      const { received, ended, watching } = await watch(server);
       await eventually(() => server.streams.size === 1);
       await server[Symbol.asyncDispose]();
       const next = await start(ONE, { port: server.port });
       await eventually(() => next.streams.size === 1);
       next.push(true);
-      await eventually(() => heard.length === 1);
+      await eventually(() => received.length === 1);
       next.endStreams();
       await eventually(() => next.streams.size === 1);
       next.push(true);
-      await eventually(() => heard.length === 2);
+      await eventually(() => received.length === 2);
       ended.abort(new Error('done'));
-      await following;
+      await watching;
     });
 
     it('is not followed where it does not push', async () => {

@@ -11,16 +11,18 @@ describe('influxdbTrigger', () => {
   const stack = new AsyncDisposableStack();
   const trigger = influxdbTrigger({ clients: stack.use(triggerClients()) });
   let server: LoopbackServer;
-  let told: { status: number; body: string };
+  let reported: { status: number; body: string };
 
   before(async () => {
     server = stack.use(
-      await LoopbackServer.start((_, response) => void response.writeHead(told.status).end(told.body)),
+      await LoopbackServer.start(
+        (_, response) => void response.writeHead(reported.status).end(reported.body),
+      ),
     );
   });
 
   beforeEach(() => {
-    told = { status: 200, body: '' };
+    reported = { status: 200, body: '' };
     server.requests.splice(0);
   });
 
@@ -35,26 +37,26 @@ describe('influxdbTrigger', () => {
   const THREE = { influxVersion: '3', database: 'apps', metricKey: 'depth' };
 
   it('takes the first row of a query in Flux', async () => {
-    told.body = `${HEAD},_result,0,7.5\r\n,_result,0,9\r\n`;
+    reported.body = `${HEAD},_result,0,7.5\r\n,_result,0,9\r\n`;
     const metric = await plan({ ...TWO, activationThresholdValue: '7.5' });
     expect(metric).to.include({ name: 'influxdb-team', target: 4.5 });
-    expect(await metric.ask()).to.deep.equal({ value: 7.5, isActive: false });
+    expect(await metric.send()).to.deep.equal({ value: 7.5, isActive: false });
     const [request] = server.requests;
     expect(request?.url.search).to.equal('?org=team');
     expect(request?.headers.authorization).to.equal('Token hidden');
     expect(metric.query.key + metric.query.description).to.not.contain('hidden');
-    told.body = HEAD;
-    expect(await errorOf(metric.ask())).to.match(/returned no result$/);
+    reported.body = HEAD;
+    expect(await errorOf(metric.send())).to.match(/returned no result$/);
   });
 
   it('reads a column of the last row of a query of version 3, and 0 without rows', async () => {
     const metric = await plan(THREE);
     expect(metric.name).to.equal('influxdb-apps');
-    told.body = '{"depth":1}\n{"host":"a","depth":12.5}\n\n';
-    expect(await metric.ask()).to.deep.equal({ value: 12.5, isActive: true });
-    told.body = ' \n';
-    expect(await metric.ask()).to.deep.equal({ value: 0, isActive: false });
-    await (await plan({ ...THREE, queryType: 'flightSQL' })).ask();
+    reported.body = '{"depth":1}\n{"host":"a","depth":12.5}\n\n';
+    expect(await metric.send()).to.deep.equal({ value: 12.5, isActive: true });
+    reported.body = ' \n';
+    expect(await metric.send()).to.deep.equal({ value: 0, isActive: false });
+    await (await plan({ ...THREE, queryType: 'flightSQL' })).send();
     expect(server.requests.map(({ url, body }) => `${url.pathname} ${body}`)).to.deep.equal([
       ...Array(2).fill('/api/v3/query_influxql {"db":"apps","q":"of what","format":"jsonl"}'),
       '/api/v3/query_sql {"db":"apps","q":"of what","format":"jsonl"}',
@@ -64,8 +66,8 @@ describe('influxdbTrigger', () => {
   it('reports why a response cannot be used', async () => {
     const metric = await plan(THREE);
     const wrong = async (body: string, status = 200) => {
-      told = { status, body };
-      return await errorOf(metric.ask());
+      reported = { status, body };
+      return await errorOf(metric.send());
     };
     for (const [value, type] of [
       ['"12"', 'string'],

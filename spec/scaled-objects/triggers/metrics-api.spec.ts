@@ -18,17 +18,17 @@ const EXPOSITION = '# TYPE depth gauge\ndepth{queue="a"} 4\ndepth{queue="b",x="}
 describe('metricsApiTrigger', () => {
   const clients = triggerClients();
   let endpoints: readonly ServiceEndpoints[] = [];
-  let asked: unknown;
+  let requested: unknown;
   const trigger = metricsApiTrigger({
     ...{ clients, clock: new ManualClock(), timeoutMs: 60_000, sharedServiceNamespaces: ['orders'] },
     listEndpoints: async (service) => {
-      asked = service;
+      requested = service;
       return endpoints;
     },
   });
-  const ask = async (metadata: Record<string, string>, more: Partial<TriggerRequest> = {}) => {
+  const send = async (metadata: Record<string, string>, more: Partial<TriggerRequest> = {}) => {
     const request = { metadata: { valueLocation: 'a', targetValue: '5', ...metadata }, ...more };
-    return await (await planned(trigger, request)).ask();
+    return await (await planned(trigger, request)).send();
   };
 
   after(() => clients[Symbol.asyncDispose]());
@@ -38,7 +38,7 @@ describe('metricsApiTrigger', () => {
     await using server = await LoopbackServer.start((_, response) => void response.end(body));
     const url = server.url.href;
     const at = async (valueLocation: string, format = 'json') =>
-      (await ask({ url, valueLocation, format })).value;
+      (await send({ url, valueLocation, format })).value;
     expect(await at('a.b.0.n')).to.equal(3);
     expect(await at('a.b.1.n')).to.equal(1.5);
     expect(await at('a.b.#')).to.equal(2);
@@ -53,7 +53,7 @@ describe('metricsApiTrigger', () => {
   it('is active above the activation value, and not at it', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('{"a":4}'));
     const isActive = async (activationTargetValue: string) =>
-      (await ask({ url: server.url.href, activationTargetValue })).isActive;
+      (await send({ url: server.url.href, activationTargetValue })).isActive;
     expect(await isActive('3.9')).to.equal(true);
     expect(await isActive('4')).to.equal(false);
   });
@@ -64,7 +64,7 @@ describe('metricsApiTrigger', () => {
       (_, response) => void response.writeHead(status).end(body),
     );
     const of = (valueLocation: string, format = 'json') =>
-      errorOf(ask({ url: `${server.url.href}path?x=1`, valueLocation, format }));
+      errorOf(send({ url: `${server.url.href}path?x=1`, valueLocation, format }));
     const prefix = 'error requesting metrics endpoint: ';
     expect(await of('a.bad')).to.equal(
       `${prefix}valueLocation "a.bad" points to a string that is not parseable as a Quantity`,
@@ -79,8 +79,8 @@ describe('metricsApiTrigger', () => {
     expect(await of('a.b.0.n')).to.equal(`${prefix}/path: api returned 201`);
     status = 302;
     expect(await of('a.b.0.n')).to.equal(`${prefix}/path: api returned 302 (redirects are not followed)`);
-    expect(await errorOf(ask({ url: 'ftp://a' }))).to.match(/parameter "url" must be a URL/);
-    expect(await errorOf(ask({ url: server.url.href, targetValue: '0' }))).to.equal(
+    expect(await errorOf(send({ url: 'ftp://a' }))).to.match(/parameter "url" must be a URL/);
+    expect(await errorOf(send({ url: server.url.href, targetValue: '0' }))).to.equal(
       'no targetValue given in metadata',
     );
   });
@@ -88,30 +88,34 @@ describe('metricsApiTrigger', () => {
   it('authenticates by each of the modes', async () => {
     await using server = await LoopbackServer.start((_, response) => void response.end('{"a":1}'));
     const url = server.url.href;
-    const seen = async (metadata: Record<string, string>, authentication: Record<string, string>) => {
-      await ask({ url, ...metadata }, { authentication });
+    const observed = async (metadata: Record<string, string>, authentication: Record<string, string>) => {
+      await send({ url, ...metadata }, { authentication });
       return server.requests.at(-1);
     };
     const key = { apiKey: 'a-key' };
-    expect((await seen({ authMode: 'apiKey' }, key))?.headers['x-api-key']).to.equal('a-key');
-    expect((await seen({ authModes: 'apiKey', keyParamName: 'X-Other' }, key))?.headers['x-other']).to.equal(
-      'a-key',
-    );
-    expect((await seen({ authModes: 'apiKey', method: 'query' }, key))?.url.search).to.equal(
+    expect((await observed({ authMode: 'apiKey' }, key))?.headers['x-api-key']).to.equal('a-key');
+    expect(
+      (await observed({ authModes: 'apiKey', keyParamName: 'X-Other' }, key))?.headers['x-other'],
+    ).to.equal('a-key');
+    expect((await observed({ authModes: 'apiKey', method: 'query' }, key))?.url.search).to.equal(
       '?api_key=a-key',
     );
     const login = { username: 'user', password: 'pass' };
-    expect((await seen({ authModes: 'basic' }, login))?.headers.authorization).to.equal('Basic dXNlcjpwYXNz');
-    expect((await seen({ authModes: 'bearer' }, { token: 't' }))?.headers.authorization).to.equal('Bearer t');
+    expect((await observed({ authModes: 'basic' }, login))?.headers.authorization).to.equal(
+      'Basic dXNlcjpwYXNz',
+    );
+    expect((await observed({ authModes: 'bearer' }, { token: 't' }))?.headers.authorization).to.equal(
+      'Bearer t',
+    );
     const custom = { customAuthHeader: 'X-Tenant', customAuthValue: 'me' };
-    expect((await seen({ authModes: 'custom' }, custom))?.headers['x-tenant']).to.equal('me');
-    const both = (await seen({ authModes: ' custom , ,bearer,' }, { token: 't', ...custom }))?.headers;
+    expect((await observed({ authModes: 'custom' }, custom))?.headers['x-tenant']).to.equal('me');
+    const both = (await observed({ authModes: ' custom , ,bearer,' }, { token: 't', ...custom }))?.headers;
     expect(both).to.include({ authorization: 'Bearer t', 'x-tenant': 'me' });
     for (const authModes of ['', ' ', ',']) {
-      const { headers } = (await seen({ authModes }, { token: 't', ...key, ...login, ...custom })) ?? {};
+      const { headers } = (await observed({ authModes }, { token: 't', ...key, ...login, ...custom })) ?? {};
       expect(headers).to.not.have.any.keys('authorization', 'x-api-key', 'x-tenant');
     }
-    const refused = (authModes: string) => errorOf(ask({ url, authModes }, { authentication: {} }));
+    const refused = (authModes: string) => errorOf(send({ url, authModes }, { authentication: {} }));
     expect(await refused('oauth')).to.equal('parameter "authModes" value "oauth" is not supported');
     expect(await refused('basic,bearer')).to.match(/must contain only one of \[bearer basic\]/);
     expect(await refused('magic')).to.match(/must be one of \[apiKey basic tls bearer custom\]/);
@@ -138,9 +142,9 @@ describe('metricsApiTrigger', () => {
     ];
     const url = `http://shop.orders.svc:${port}/depth?x=1`;
     const aggregate = async (more: Record<string, string> = {}) =>
-      await ask({ url, aggregateFromKubeServiceEndpoints: 'true', ...more });
+      await send({ url, aggregateFromKubeServiceEndpoints: 'true', ...more });
     expect((await aggregate()).value).to.equal(4);
-    expect(asked).to.deep.equal({ service: 'shop', namespace: 'orders' });
+    expect(requested).to.deep.equal({ service: 'shop', namespace: 'orders' });
     expect(new Set(paths)).to.deep.equal(new Set(['/depth?x=1']));
     expect((await aggregate({ aggregationType: 'min' })).value).to.equal(2);
     for (const aggregationType of ['sum', 'max'])
@@ -157,7 +161,7 @@ describe('metricsApiTrigger', () => {
       expect((await aggregate({ aggregationType })).value).to.equal(value);
     values['127.0.0.3'] = undefined;
     paths.length = 0;
-    await ask(
+    await send(
       { url, aggregateFromKubeServiceEndpoints: 'true', authModes: 'apiKey', method: 'query' },
       { authentication: { apiKey: 'a-key' } },
     );
@@ -209,9 +213,9 @@ describe('metricsApiTrigger', () => {
     await using stack = new AsyncDisposableStack();
     const clock = new ManualClock();
     const addresses = [1, 2, 3, 4, 5, 6, 7].map((last) => `127.0.0.${last}`);
-    let askedAddresses: string[] = [];
+    let requestedAddresses: string[] = [];
     const port = await listenAt(addresses, stack, ({ socket: { localAddress = '' } }, response) => {
-      askedAddresses.push(localAddress);
+      requestedAddresses.push(localAddress);
       if (localAddress === '127.0.0.1') response.end('{"a":3}'); // the others never respond
     });
     const listEndpoints = async () => [{ addresses, ports: [port] }];
@@ -220,19 +224,19 @@ describe('metricsApiTrigger', () => {
     });
     const url = `http://shop.default:${port}/`;
     const over = async (aggregationType: string) => {
-      askedAddresses = [];
+      requestedAddresses = [];
       const metadata = { url, valueLocation: 'a', targetValue: '5', aggregationType };
       const plan = await planned(slow, {
         metadata: { ...metadata, aggregateFromKubeServiceEndpoints: 'true' },
       });
       expect(plan.query.timeoutMs).to.equal(15_000);
-      const told = plan.ask().then(({ value }) => value, describeError);
-      await until(clock, () => askedAddresses.length === 6);
+      const reported = plan.send().then(({ value }) => value, describeError);
+      await until(clock, () => requestedAddresses.length === 6);
       await clock.advance(14_000);
-      return await told;
+      return await reported;
     };
     expect(await over('average')).to.equal(3);
-    expect(askedAddresses).to.not.include('127.0.0.7'); // the time did not suffice for it
+    expect(requestedAddresses).to.not.include('127.0.0.7'); // the time did not suffice for it
     expect(await over('sum')).to.equal(
       '6 of 7 endpoints have no value, and sum needs all: no value within 14s',
     );

@@ -37,7 +37,7 @@ describe('natsJetstreamTrigger', () => {
   it('gives a server up that never responds, within the time of one request', async () => {
     const server = stack.use(await RawServer.start((socket) => socket.resume()));
     trigger = natsJetstreamTrigger({ clients: stack.use(triggerClients()), timeoutMs: 20 });
-    const error = await errorOf((await plan(`127.0.0.1:${server.port}`)).ask());
+    const error = await errorOf((await plan(`127.0.0.1:${server.port}`)).send());
     expect(error).to.equal(`Cannot query 127.0.0.1:${server.port}: no response within 20ms`);
   });
 
@@ -54,12 +54,12 @@ describe('natsJetstreamTrigger', () => {
   });
 
   describe('of servers that are played', () => {
-    type Told = Readonly<Record<string, unknown>>;
-    const play = async (host: string, port: number, told: (path: string) => Told | undefined) => {
-      const asked: string[] = [];
+    type Reported = Readonly<Record<string, unknown>>;
+    const play = async (host: string, port: number, reported: (path: string) => Reported | undefined) => {
+      const requested: string[] = [];
       const server = createServer((request, response) => {
-        asked.push(request.url ?? '');
-        const body = told((request.url ?? '').split('?')[0] ?? '');
+        requested.push(request.url ?? '');
+        const body = reported((request.url ?? '').split('?')[0] ?? '');
         response.writeHead(body ? 200 : 404).end(JSON.stringify(body ?? {}));
       });
       await new Promise<void>((resolve) => server.listen(port, host, resolve));
@@ -67,9 +67,9 @@ describe('natsJetstreamTrigger', () => {
         server.closeAllConnections();
         return new Promise((resolve) => void server.close(() => resolve()));
       });
-      return asked;
+      return requested;
     };
-    const details = (consumers: readonly object[], more: Told = {}) => ({
+    const details = (consumers: readonly object[], more: Reported = {}) => ({
       ...more,
       account_details: [
         { name: 'TEAM', id: 'AB', stream_detail: [{ name: 'ORDERS', consumer_detail: consumers }] },
@@ -80,14 +80,14 @@ describe('natsJetstreamTrigger', () => {
     it('adds pending and unacknowledged messages, of an account by name or ID', async () => {
       const port = await freePort();
       const body = details([{ name: 'workers', num_pending: 4, num_ack_pending: 3 }]);
-      const asked = await play('127.0.0.1', port, (path) => (path === '/jsz' ? body : undefined));
+      const requested = await play('127.0.0.1', port, (path) => (path === '/jsz' ? body : undefined));
       const metric = await plan(`127.0.0.1:${port}`, { account: 'AB', activationLagThreshold: '7' });
       expect(metric).to.include({ name: 'nats-jetstream-ORDERS', target: 10 });
-      expect(await metric.ask()).to.deep.equal({ value: 7, isActive: false });
-      expect(asked).to.deep.equal(['/jsz?acc=AB&config=true&consumers=true']);
-      expect((await (await plan(`127.0.0.1:${port}`)).ask()).isActive).to.equal(true);
+      expect(await metric.send()).to.deep.equal({ value: 7, isActive: false });
+      expect(requested).to.deep.equal(['/jsz?acc=AB&config=true&consumers=true']);
+      expect((await (await plan(`127.0.0.1:${port}`)).send()).isActive).to.equal(true);
       const missing = async (more: Record<string, string>) =>
-        await errorOf((await plan(`127.0.0.1:${port}`, more)).ask());
+        await errorOf((await plan(`127.0.0.1:${port}`, more)).send());
       expect(await missing({ consumer: 'none' })).to.equal('consumer "none" not found in stream "ORDERS"');
       expect(await missing({ stream: 'NONE' })).to.equal('stream not found');
       expect(await missing({ account: 'NONE' })).to.equal('stream not found');
@@ -95,18 +95,18 @@ describe('natsJetstreamTrigger', () => {
 
     it('reports what cannot be read', async () => {
       const port = await freePort();
-      let body: Told | undefined;
+      let body: Reported | undefined;
       await play('127.0.0.1', port, () => body);
       const metric = await plan(`127.0.0.1:${port}`);
-      expect(await errorOf(metric.ask())).to.match(/status 404/);
+      expect(await errorOf(metric.send())).to.match(/status 404/);
       for (const wrong of [{ account_details: 7 }, details([{ name: 'workers' }])]) {
         body = wrong;
-        expect(await errorOf(metric.ask())).to.equal(
+        expect(await errorOf(metric.send())).to.equal(
           'the response is not a valid response of a NATS monitoring endpoint',
         );
       }
       body = details([{ name: 'workers', num_pending: -1, num_ack_pending: 0 }]);
-      expect(await errorOf(metric.ask())).to.match(/not a valid response of/);
+      expect(await errorOf(metric.send())).to.match(/not a valid response of/);
     });
 
     it('finds the leader, caches it, and finds the next one', async () => {
@@ -123,16 +123,16 @@ describe('natsJetstreamTrigger', () => {
       const second = await play('127.0.0.2', port, node('b', 2));
       await play('127.0.0.3', port, node('c', 3));
       const metric = await plan(`127.0.0.1:${port}`);
-      expect((await metric.ask()).value).to.equal(2);
-      const [before, asked] = [first.length, second.length];
-      expect((await metric.ask()).value).to.equal(2);
-      expect([first.length, second.length]).to.deep.equal([before, asked + 2]);
+      expect((await metric.send()).value).to.equal(2);
+      const [before, requested] = [first.length, second.length];
+      expect((await metric.send()).value).to.equal(2);
+      expect([first.length, second.length]).to.deep.equal([before, requested + 2]);
       leader = 'c';
-      expect((await metric.ask()).value).to.equal(3);
+      expect((await metric.send()).value).to.equal(3);
       leader = 'a';
-      expect((await metric.ask()).value).to.equal(1);
+      expect((await metric.send()).value).to.equal(1);
       leader = 'nobody';
-      expect(await errorOf(metric.ask())).to.equal('leader node not found for consumer workers');
+      expect(await errorOf(metric.send())).to.equal('leader node not found for consumer workers');
     });
   });
 
@@ -143,13 +143,13 @@ describe('natsJetstreamTrigger', () => {
       stack.use(server);
       await fill(server, 1);
       const metric = await plan(`${server.host}:${server.monitoringPort}`, { lagThreshold: '5' });
-      await eventually(async () => (await metric.ask()).value === 7);
+      await eventually(async () => (await metric.send()).value === 7);
       await server.take('ORDERS', 'workers', 3, false);
-      expect((await metric.ask()).value).to.equal(7);
+      expect((await metric.send()).value).to.equal(7);
       await server.take('ORDERS', 'workers', 4);
-      await eventually(async () => (await metric.ask()).value === 3);
+      await eventually(async () => (await metric.send()).value === 3);
       const absent = await plan(`${server.host}:${server.monitoringPort}`, { account: 'NONE' });
-      expect(await errorOf(absent.ask())).to.match(/stream not found|status 4/);
+      expect(await errorOf(absent.send())).to.match(/stream not found|status 4/);
     });
 
     it('queries the leader of a cluster of three', async function () {
@@ -161,7 +161,7 @@ describe('natsJetstreamTrigger', () => {
       await fill(first, 3);
       for (const { host, monitoringPort } of servers) {
         const metric = await plan(`${host}:${monitoringPort}`);
-        await eventually(async () => (await metric.ask().catch(() => ({ value: 0 }))).value === 7);
+        await eventually(async () => (await metric.send().catch(() => ({ value: 0 }))).value === 7);
       }
     });
 

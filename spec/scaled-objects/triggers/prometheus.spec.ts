@@ -18,9 +18,9 @@ const result = (...values: readonly unknown[]) => ({
 describe('prometheusTrigger', () => {
   const clients = triggerClients();
   const trigger = prometheusTrigger({ clients, clock: systemClock, timeoutMs: 14_000 });
-  const ask = async (serverAddress: string, more: Record<string, string> = {}, authentication = {}) => {
+  const request = async (serverAddress: string, more: Record<string, string> = {}, authentication = {}) => {
     const metadata = { serverAddress, query: 'q', threshold: '5', ...more };
-    return await (await planned(trigger, { metadata, authentication })).ask();
+    return await (await planned(trigger, { metadata, authentication })).send();
   };
 
   after(() => clients[Symbol.asyncDispose]());
@@ -28,8 +28,8 @@ describe('prometheusTrigger', () => {
   it('waits for its timeout', async () => {
     const metadata = { serverAddress: 'http://prometheus', query: 'q', threshold: '5' };
     expect((await planned(trigger, { metadata })).query.timeoutMs).to.equal(undefined);
-    const patient = await planned(trigger, { metadata: { ...metadata, timeout: '30000' } });
-    expect(patient.query.timeoutMs).to.equal(31_000);
+    const slow = await planned(trigger, { metadata: { ...metadata, timeout: '30000' } });
+    expect(slow.query.timeoutMs).to.equal(31_000);
   });
 
   it('reads the result of a query of a real Prometheus, and its error', async function () {
@@ -41,24 +41,27 @@ describe('prometheusTrigger', () => {
     await using prometheus = await startPrometheus(binary, [exporter.url.host]);
     const at = prometheus.url.href;
     const query = 'sum(queue_depth)';
-    while ((await ask(at, { query })).value !== 7.5) await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await ask(at, { query, activationThreshold: '7.5' })).to.deep.equal({
+    while ((await request(at, { query })).value !== 7.5)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await request(at, { query, activationThreshold: '7.5' })).to.deep.equal({
       value: 7.5,
       isActive: false,
     });
-    expect((await ask(at, { query, activationThreshold: '7' })).isActive).to.equal(true);
-    expect((await ask(at, { query: 'absent_metric' })).value).to.equal(0);
+    expect((await request(at, { query, activationThreshold: '7' })).isActive).to.equal(true);
+    expect((await request(at, { query: 'absent_metric' })).value).to.equal(0);
     const lost = { query: 'absent_metric', ignoreNullValues: 'false' };
-    expect(await errorOf(ask(at, lost))).to.equal(`${LOST}the result is empty`);
-    expect((await ask(at, { query: 'broken' })).value).to.equal(0);
-    expect(await errorOf(ask(at, { query: 'broken', ignoreNullValues: 'false' }))).to.match(/result is NaN$/);
-    expect(await errorOf(ask(at, { query: 'queue_depth' }))).to.equal(
+    expect(await errorOf(request(at, lost))).to.equal(`${LOST}the result is empty`);
+    expect((await request(at, { query: 'broken' })).value).to.equal(0);
+    expect(await errorOf(request(at, { query: 'broken', ignoreNullValues: 'false' }))).to.match(
+      /result is NaN$/,
+    );
+    expect(await errorOf(request(at, { query: 'queue_depth' }))).to.equal(
       'prometheus query queue_depth returned multiple elements',
     );
-    expect(await errorOf(ask(at, { query: 'sum(' }))).to.match(
+    expect(await errorOf(request(at, { query: 'sum(' }))).to.match(
       /^prometheus query api returned error\. status: 400: .*parse error/,
     );
-    expect(await errorOf(ask(at, { query: 'scalar(vector(1))' }))).to.match(
+    expect(await errorOf(request(at, { query: 'scalar(vector(1))' }))).to.match(
       /use vector\(\) or an aggregation$/,
     );
   });
@@ -69,7 +72,7 @@ describe('prometheusTrigger', () => {
     );
     const more = { queryParameters: 'a=b c,d=e', namespace: 'n', customHeaders: 'X-Scope-OrgID=t' };
     const bearer = { authModes: 'bearer', bearerToken: 'token' };
-    await ask(`${server.url.href}prefix/`, { ...more, authModes: 'bearer' }, bearer);
+    await request(`${server.url.href}prefix/`, { ...more, authModes: 'bearer' }, bearer);
     const { url, headers, method } = server.requests[0] ?? {};
     expect([method, url?.pathname]).to.deep.equal(['GET', '/prefix/api/v1/query']);
     const { time, ...sent } = Object.fromEntries(url?.searchParams ?? []);
@@ -86,15 +89,15 @@ describe('prometheusTrigger', () => {
       response.statusCode = status;
       response.end(body);
     });
-    expect(await errorOf(ask(server.url.href, {}))).to.equal(
+    expect(await errorOf(request(server.url.href, {}))).to.equal(
       'prometheus query api returned error. status: 400: 1:5: parse error: unclosed left parenthesis',
     );
     body = '<html>';
-    expect(await errorOf(ask(server.url.href, {}))).to.equal(
+    expect(await errorOf(request(server.url.href, {}))).to.equal(
       'prometheus query api returned error. status: 400',
     );
     status = 302;
-    expect(await errorOf(ask(server.url.href, {}))).to.equal(
+    expect(await errorOf(request(server.url.href, {}))).to.equal(
       'prometheus query api returned error. status: 302 (redirects are not followed)',
     );
   });
@@ -102,24 +105,24 @@ describe('prometheusTrigger', () => {
   it('parses responses by their type', async () => {
     let body = '';
     await using server = await LoopbackServer.start((_, response) => void response.end(body));
-    const told = async (value: unknown, ignoreNullValues = 'true') => {
+    const reported = async (value: unknown, ignoreNullValues = 'true') => {
       body = JSON.stringify(value);
-      return await ask(server.url.href, { ignoreNullValues }).then(({ value }) => value, String);
+      return await request(server.url.href, { ignoreNullValues }).then(({ value }) => value, String);
     };
-    expect(await told(result([1, '2.5']))).to.equal(2.5);
-    expect(await told(result([1, null]))).to.equal(0);
+    expect(await reported(result([1, '2.5']))).to.equal(2.5);
+    expect(await reported(result([1, null]))).to.equal(0);
     for (const value of ['NaN', '+Inf', '-Inf']) {
-      expect(await told(result([1, value]))).to.equal(0);
-      expect(await told(result([1, value]), 'false')).to.match(new RegExp(`${LOST}the result is`));
+      expect(await reported(result([1, value]))).to.equal(0);
+      expect(await reported(result([1, value]), 'false')).to.match(new RegExp(`${LOST}the result is`));
     }
-    expect(await told(result([]))).to.equal(0);
-    expect(await told(result([]), 'false')).to.match(/the value list is empty$/);
-    expect(await told(result([1]))).to.match(/prometheus query q didn't return enough values$/);
-    expect(await told(result([1, 'x']))).to.match(/prometheus query q returned no number$/);
+    expect(await reported(result([]))).to.equal(0);
+    expect(await reported(result([]), 'false')).to.match(/the value list is empty$/);
+    expect(await reported(result([1]))).to.match(/prometheus query q didn't return enough values$/);
+    expect(await reported(result([1, 'x']))).to.match(/prometheus query q returned no number$/);
     body = 'no JSON';
-    expect(await ask(server.url.href).catch(String)).to.match(/the response is not valid JSON$/);
+    expect(await request(server.url.href).catch(String)).to.match(/the response is not valid JSON$/);
     body = JSON.stringify(result());
-    const empty = await ask(server.url.href, { ignoreNullValues: 'false' }).catch((error) => error);
+    const empty = await request(server.url.href, { ignoreNullValues: 'false' }).catch((error) => error);
     expect(empty).to.be.instanceOf(EmptyResponseError);
   });
 });

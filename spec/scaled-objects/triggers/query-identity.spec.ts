@@ -7,7 +7,7 @@ import { planned } from '#spec/support/planned-trigger.ts';
 import { triggerClients } from '#spec/support/trigger-clients.ts';
 
 type Parameters = Readonly<Record<string, string>>;
-interface Asked {
+interface Requested {
   readonly metadata: Parameters;
   readonly authentication?: Parameters;
   /** Parameters that change the query, in place of existing ones or in addition. */
@@ -33,7 +33,7 @@ const HTTP_LOGINS = [
 ];
 
 /** Queries of every trigger type with a source, except those whose server defines the metrics. */
-const ASKED: Readonly<Record<string, Asked>> = {
+const REQUESTED: Readonly<Record<string, Requested>> = {
   'aws-sqs-queue': {
     metadata: { queueURL: 'q', awsRegion: 'eu-central-1' },
     authentication: { awsAccessKeyID: 'i', awsSecretAccessKey: 's' },
@@ -147,11 +147,11 @@ describe('queries, by their keys', () => {
   it('exist for all triggers with a source', () => {
     const others = ['cpu', 'memory', 'external'];
     const types = triggers.map(({ types: [type = ''] }) => type).filter((type) => !others.includes(type));
-    expect(Object.keys(ASKED)).to.have.members(types);
+    expect(Object.keys(REQUESTED)).to.have.members(types);
   });
 
   for (const [type, { metadata, authentication = {}, others, otherLogins = [], same }] of Object.entries(
-    ASKED,
+    REQUESTED,
   ))
     it(`of ${type} differ for each change of the query, and for nothing else`, async () => {
       const trigger = triggers.find(({ types }) => types.includes(type));

@@ -40,16 +40,16 @@ describe('rabbitmqTrigger', () => {
     const host = `amqp://alice:hid%2Fden@127.0.0.1:${broker.server.port}/team%2Fa`;
     const metric = await planned(trigger, { metadata: { queueName: 'jobs', host } });
     expect(metric).to.include({ name: 'rabbitmq-jobs', target: 20 });
-    expect(await metric.ask()).to.deep.equal({ value: 21, isActive: true });
-    expect(broker.seen.join()).to.match(/PLAIN .*alice hid\/den/);
-    expect(broker.seen).to.include('10.40  team/a ');
+    expect(await metric.send()).to.deep.equal({ value: 21, isActive: true });
+    expect(broker.observed.join()).to.match(/PLAIN .*alice hid\/den/);
+    expect(broker.observed).to.include('10.40  team/a ');
     expect(metric.query.key + metric.query.description).to.not.contain('hid');
     const other = { username: 'bob', password: 'secret' };
     const metadata = { queueName: 'jobs', host, vhostName: '/', activationValue: '21' };
     const second = await planned(trigger, { metadata, authentication: other });
-    expect(await second.ask()).to.deep.equal({ value: 21, isActive: false });
-    expect(broker.seen.join()).to.match(/PLAIN .*bob secret/);
-    expect(broker.seen).to.include('10.40  / ');
+    expect(await second.send()).to.deep.equal({ value: 21, isActive: false });
+    expect(broker.observed.join()).to.match(/PLAIN .*bob secret/);
+    expect(broker.observed).to.include('10.40  / ');
   });
 
   it('authenticates as guest without a user, and uses the default virtual host', async () => {
@@ -58,9 +58,9 @@ describe('rabbitmqTrigger', () => {
       broker.queues.set('jobs', 1);
       const host = `amqp://127.0.0.1:${broker.server.port}${end}`;
       const metric = await planned(trigger, { metadata: { queueName: 'jobs', host } });
-      expect((await metric.ask()).value).to.equal(1);
-      expect(broker.seen.join()).to.match(/PLAIN .*guest guest/);
-      expect(broker.seen).to.include('10.40  / ');
+      expect((await metric.send()).value).to.equal(1);
+      expect(broker.observed.join()).to.match(/PLAIN .*guest guest/);
+      expect(broker.observed).to.include('10.40  / ');
     }
   });
 
@@ -109,15 +109,15 @@ describe('rabbitmqTrigger', () => {
 
   describe('by the management plugin', () => {
     let server: LoopbackServer;
-    let asked: { url: string; authorization: string | undefined }[];
+    let requested: { url: string; authorization: string | undefined }[];
     let response: { status: number; body: unknown };
 
     beforeEach(async () => {
-      asked = [];
+      requested = [];
       response = { status: 200, body: {} };
       server = stack.use(
         await LoopbackServer.start((request, reply) => {
-          asked.push({
+          requested.push({
             url: request.url.pathname + request.url.search,
             authorization: request.headers.authorization,
           });
@@ -127,7 +127,7 @@ describe('rabbitmqTrigger', () => {
       );
     });
 
-    const ask = async (metadata: Record<string, string> = {}, path = '') =>
+    const send = async (metadata: Record<string, string> = {}, path = '') =>
       await planned(trigger, {
         metadata: {
           queueName: 'jobs/a',
@@ -144,60 +144,64 @@ describe('rabbitmqTrigger', () => {
 
     it('queries one queue of a virtual host', async () => {
       response.body = queue(7);
-      const metric = await ask({ mode: 'QueueLength', value: '2.5' });
+      const metric = await send({ mode: 'QueueLength', value: '2.5' });
       expect(metric).to.include({ name: 'rabbitmq-jobs%2Fa', target: 2.5 });
-      expect(await metric.ask()).to.deep.equal({ value: 7, isActive: true });
-      expect(await (await ask({ excludeUnacknowledged: 'true' }, '/team%2Fa')).ask()).to.include({
+      expect(await metric.send()).to.deep.equal({ value: 7, isActive: true });
+      expect(await (await send({ excludeUnacknowledged: 'true' }, '/team%2Fa')).send()).to.include({
         value: 6,
       });
-      expect((await (await ask({ vhostName: 'b c' }, '/prefix/x')).ask()).value).to.equal(7);
-      expect(asked.map(({ url }) => url)).to.deep.equal([
+      expect((await (await send({ vhostName: 'b c' }, '/prefix/x')).send()).value).to.equal(7);
+      expect(requested.map(({ url }) => url)).to.deep.equal([
         '/api/queues/%2F/jobs%2Fa',
         '/api/queues/team%2Fa/jobs%2Fa',
         '/prefix/api/queues/b%20c/jobs%2Fa',
       ]);
       const host = `${server.url.href.replace('//', '//a%40b:c%2Fd@')}x`;
-      await (await ask({ host })).ask();
-      expect(asked.at(-1)?.authorization).to.equal(`Basic ${Buffer.from('a@b:c/d').toString('base64')}`);
-      expect(asked[0]?.authorization).to.equal(`Basic ${Buffer.from('alice:hidden').toString('base64')}`);
+      await (await send({ host })).send();
+      expect(requested.at(-1)?.authorization).to.equal(`Basic ${Buffer.from('a@b:c/d').toString('base64')}`);
+      expect(requested[0]?.authorization).to.equal(`Basic ${Buffer.from('alice:hidden').toString('base64')}`);
       expect(metric.query.key + metric.query.description).to.not.contain('hidden');
     });
 
     it('queries all queues that an expression matches, and aggregates them', async () => {
       response.body = { items: [queue(7, [1, 2]), queue(4, [2, 3]), queue(4)], page_count: 1 };
       const expression = { useRegex: 'true', queueName: '^job.*', pageSize: '50' };
-      expect((await (await ask(expression)).ask()).value).to.equal(15);
-      expect((await (await ask({ ...expression, operation: 'avg' })).ask()).value).to.equal(5);
-      expect((await (await ask({ ...expression, operation: 'max' })).ask()).value).to.equal(7);
+      expect((await (await send(expression)).send()).value).to.equal(15);
+      expect((await (await send({ ...expression, operation: 'avg' })).send()).value).to.equal(5);
+      expect((await (await send({ ...expression, operation: 'max' })).send()).value).to.equal(7);
       const rate = { ...expression, mode: 'DeliverGetRate', value: '1' };
-      expect((await (await ask(rate)).ask()).value).to.equal(5);
-      expect((await (await ask({ ...rate, operation: 'avg' })).ask()).value).to.be.closeTo(5 / 3, 1e-9);
-      expect(asked[0]?.url).to.equal(
+      expect((await (await send(rate)).send()).value).to.equal(5);
+      expect((await (await send({ ...rate, operation: 'avg' })).send()).value).to.be.closeTo(5 / 3, 1e-9);
+      expect(requested[0]?.url).to.equal(
         '/api/queues/%2F?page=1&use_regex=true&pagination=false&name=%5Ejob.*&page_size=50',
       );
       response.body = { items: [], page_count: 0 };
-      expect(await (await ask(expression)).ask()).to.deep.equal({ value: 0, isActive: false });
+      expect(await (await send(expression)).send()).to.deep.equal({ value: 0, isActive: false });
       response.body = { items: [queue(1)], page_count: 2 };
-      expect(await errorOf((await ask(expression)).ask())).to.match(
+      expect(await errorOf((await send(expression)).send())).to.match(
         /regex matches more queues than can be recovered at once$/,
       );
     });
 
     it('reports what cannot be read, without the password', async () => {
-      const told = async (status: number, body: unknown) => {
+      const reported = async (status: number, body: unknown) => {
         response = { status, body };
-        return await errorOf((await ask()).ask());
+        return await errorOf((await send()).send());
       };
-      expect(await told(404, '{"error":"Object Not Found"}')).to.match(/status 404: .*Object Not Found/);
-      expect(await told(200, 'no JSON')).to.match(/the response is not valid JSON$/);
-      expect(await told(200, { name: 'jobs', messages: 'many' })).to.match(
+      expect(await reported(404, '{"error":"Object Not Found"}')).to.match(/status 404: .*Object Not Found/);
+      expect(await reported(200, 'no JSON')).to.match(/the response is not valid JSON$/);
+      expect(await reported(200, { name: 'jobs', messages: 'many' })).to.match(
         /not a valid response of RabbitMQ$/,
       );
-      expect(await told(200, { name: 'jobs' })).to.match(/the messages of queue jobs are not available yet$/);
-      expect(await told(200, { ...queue(-1), messages: -1 })).to.match(/not a valid response of RabbitMQ$/);
-      expect(await told(200, '['.repeat(1000))).to.match(/nested deeper/);
-      expect(await told(200, 'a'.repeat(5 * 1024 * 1024))).to.match(/longer than 4194304 bytes$/);
-      expect(await told(401, 'hidden?')).to.not.contain('alice:hidden');
+      expect(await reported(200, { name: 'jobs' })).to.match(
+        /the messages of queue jobs are not available yet$/,
+      );
+      expect(await reported(200, { ...queue(-1), messages: -1 })).to.match(
+        /not a valid response of RabbitMQ$/,
+      );
+      expect(await reported(200, '['.repeat(1000))).to.match(/nested deeper/);
+      expect(await reported(200, 'a'.repeat(5 * 1024 * 1024))).to.match(/longer than 4194304 bytes$/);
+      expect(await reported(401, 'hidden?')).to.not.contain('alice:hidden');
     });
   });
 });
@@ -303,7 +307,7 @@ describe('rabbitmqConnectionOf, by HTTP', () => {
     if (found.protocol !== 'http') throw new Error('it is HTTP');
     return { url: found.url.href, vhost: found.vhost, ...found.credentials.current };
   };
-  const nobody = { authorization: undefined, ca: undefined, cert: undefined, key: undefined };
+  const anonymous = { authorization: undefined, ca: undefined, cert: undefined, key: undefined };
 
   for (const [host, url, vhost] of [
     ['http://broker:15672', 'http://broker:15672/', '/'],
@@ -313,7 +317,7 @@ describe('rabbitmqConnectionOf, by HTTP', () => {
     ['http://broker/base/', 'http://broker/base/', '/'],
   ] as const)
     it(`finds the management plugin of ${host}`, () => {
-      expect(connection({ host })).to.deep.equal({ url, vhost, ...nobody });
+      expect(connection({ host })).to.deep.equal({ url, vhost, ...anonymous });
     });
 
   it('shows user and password in a header, not in the URL', () => {
@@ -327,7 +331,7 @@ describe('rabbitmqConnectionOf, by HTTP', () => {
     expect(connection({ host: 'https://broker' })).to.not.have.property('isUnverified');
     const files = { ca: CA, cert: 'CERT', key: 'KEY' };
     expect(connection({ host: 'https://broker', tls: 'enable', ...files })).to.deep.include(files);
-    expect(connection({ host: 'https://broker', ...files })).to.deep.include(nobody);
+    expect(connection({ host: 'https://broker', ...files })).to.deep.include(anonymous);
   });
 
   it('differs by credentials', () => {

@@ -42,7 +42,7 @@ describe('redisTrigger, with a real redis-server', () => {
     await server.send('HSET', 'fields', 'a', '1', 'b', '2');
     const lengths = [];
     for (const listName of ['jobs', 'members', 'scores', 'fields', 'absent'])
-      lengths.push(await (await list({ listName })).ask());
+      lengths.push(await (await list({ listName })).send());
     expect(lengths).to.deep.equal([
       { value: 3, isActive: true },
       { value: 2, isActive: true },
@@ -57,15 +57,15 @@ describe('redisTrigger, with a real redis-server', () => {
     await server.send('RPUSH', 'jobs', 'a', 'b', 'c');
     const metric = await list({ listName: 'jobs', listLength: '7', activationListLength: '3' });
     expect(metric).to.include({ name: 'redis-jobs', target: 7 });
-    expect(await metric.ask()).to.deep.equal({ value: 3, isActive: false });
+    expect(await metric.send()).to.deep.equal({ value: 3, isActive: false });
     await server.send('RPUSH', 'jobs', 'd');
-    expect(await metric.ask()).to.deep.equal({ value: 4, isActive: true });
+    expect(await metric.send()).to.deep.equal({ value: 4, isActive: true });
   });
 
   it('rejects keys of another type, and continues afterwards', async () => {
     await server.send('SET', 'text', 'a');
-    expect(await errorOf((await list({ listName: 'text' })).ask())).to.equal('ERR unsupported key type');
-    expect((await (await list({ listName: 'absent' })).ask()).value).to.equal(0);
+    expect(await errorOf((await list({ listName: 'text' })).send())).to.equal('ERR unsupported key type');
+    expect((await (await list({ listName: 'absent' })).send()).value).to.equal(0);
   });
 
   it('queries a database with a password, and does not reveal it', async () => {
@@ -75,20 +75,20 @@ describe('redisTrigger, with a real redis-server', () => {
       { listName: 'jobs', databaseIndex: '1' },
       { username: 'reader', password: 'hidden' },
     );
-    expect(await metric.ask()).to.deep.equal({ value: 0, isActive: false });
+    expect(await metric.send()).to.deep.equal({ value: 0, isActive: false });
     expect(metric.query.key + metric.query.description).to.not.contain('hidden');
     const wrong = await list({ listName: 'jobs' }, { username: 'reader', password: 'wrong' });
-    expect(await errorOf(wrong.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:\d+: WRONGPASS/);
+    expect(await errorOf(wrong.send())).to.match(/^connection to redis failed: 127\.0\.0\.1:\d+: WRONGPASS/);
   });
 
   it('reports a missing server, and one that is not allowed', async () => {
     const absent = await list({ listName: 'jobs', port: '1' });
-    expect(await errorOf(absent.ask())).to.match(/^connection to redis failed: 127\.0\.0\.1:1: /);
+    expect(await errorOf(absent.send())).to.match(/^connection to redis failed: 127\.0\.0\.1:1: /);
     using closed = new RedisServers({ clock: systemClock, allowedHosts: new AllowedHosts([]) });
     const metric = await planned(redisTrigger(opening(closed)), {
       metadata: { address: `${server.host}:${server.port}`, listName: 'jobs' },
     });
-    expect(await errorOf(metric.ask())).to.contain('is not allowed');
+    expect(await errorOf(metric.send())).to.contain('is not allowed');
   });
 
   for (const [metadata, message] of [
@@ -109,18 +109,18 @@ describe('redisTrigger, with a real redis-server', () => {
       });
     for (const id of ['1', '2', '3', '4']) await server.send('XADD', 'events', `${id}-0`, 'k', 'v');
     await server.send('XGROUP', 'CREATE', 'events', 'workers', '0');
-    expect(await (await stream({})).ask()).to.deep.equal({ value: 4, isActive: true });
+    expect(await (await stream({})).send()).to.deep.equal({ value: 4, isActive: true });
     await server.send('XREADGROUP', 'GROUP', 'workers', 'one', 'COUNT', '1', 'STREAMS', 'events', '>');
     const pending = await stream({ consumerGroup: 'workers', pendingEntriesCount: '9' });
     expect(pending).to.include({ target: 9, name: 'redis-streams-events' });
-    expect(await pending.ask()).to.deep.equal({ value: 1, isActive: true });
+    expect(await pending.send()).to.deep.equal({ value: 1, isActive: true });
     const lag = await stream({ consumerGroup: 'workers', lagCount: '2', activationLagCount: '3' });
     expect(lag.target).to.equal(2);
-    expect(await lag.ask()).to.deep.equal({ value: 3, isActive: false });
+    expect(await lag.send()).to.deep.equal({ value: 3, isActive: false });
     const absent = await stream({ consumerGroup: 'nobody', lagCount: '2' });
-    expect((await absent.ask()).value).to.equal(4);
+    expect((await absent.send()).value).to.equal(4);
     const missing = await stream({ consumerGroup: 'nobody' });
-    expect(await errorOf(missing.ask())).to.match(/^NOGROUP/);
+    expect(await errorOf(missing.send())).to.match(/^NOGROUP/);
   });
 });
 

@@ -51,8 +51,8 @@ for (const [name, start] of [
     it('reads the first column of the first row', async () => {
       const metric = await plan(QUERY);
       expect(metric.target).to.equal(2);
-      expect(await metric.ask()).to.deep.equal({ value: 2, isActive: true });
-      expect((await (await plan('SELECT 1.5')).ask()).value).to.equal(1.5);
+      expect(await metric.send()).to.deep.equal({ value: 2, isActive: true });
+      expect((await (await plan('SELECT 1.5')).send()).value).to.equal(1.5);
     });
 
     it('takes a connection in one text', async () => {
@@ -64,7 +64,7 @@ for (const [name, start] of [
           : {
               connection: `host=${host} port=${port} user=${user} password='${password}' dbname=${database} sslmode=disable`,
             };
-      expect(await (await plan(QUERY, { host: 'elsewhere' }, text)).ask()).to.deep.equal({
+      expect(await (await plan(QUERY, { host: 'elsewhere' }, text)).send()).to.deep.equal({
         value: 2,
         isActive: true,
       });
@@ -72,7 +72,7 @@ for (const [name, start] of [
 
     it('reports what cannot be read, without the password', async () => {
       for (const query of ["SELECT 'a'", 'SELECT 1 FROM jobs WHERE false', 'SELECT nothing']) {
-        const message = await errorOf((await plan(query)).ask());
+        const message = await errorOf((await plan(query)).send());
         expect(message).to.match(
           name === 'mysqlTrigger'
             ? /^error inspecting MySQL: /

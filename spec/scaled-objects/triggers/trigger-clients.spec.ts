@@ -36,7 +36,8 @@ describe('requestDurations', () => {
     observe('new', '200', 5);
     expect(has('new')).to.equal(true);
     expect(has('scaler-2')).to.equal(false); // the least recently used one
-    for (const kept of ['scaler-0', 'scaler-1', 'scaler-3', 'scaler-20']) expect(has(kept)).to.equal(true);
+    for (const retained of ['scaler-0', 'scaler-1', 'scaler-3', 'scaler-20'])
+      expect(has(retained)).to.equal(true);
     expect(has('scaler-1', '503')).to.equal(true);
     expect(written().match(/_count\{scaler="[^"]*",status_code="200"\}/g)).to.have.length(1001);
     for (let index = 3; index < 1000; index++) observe(`newer-${index}`, '200', 5);

@@ -126,8 +126,8 @@ describe('allTriggers', () => {
     });
     const types = new TriggerTypes(allTriggers(opened));
     for (const [name, source] of Object.entries(echoing.sources)) {
-      const told = await collectMessages(source, { types });
-      expect(told, name).to.match(
+      const reported = await collectMessages(source, { types });
+      expect(reported, name).to.match(
         /127\.0\.0\.1 is not allowed: the address \(loopback\) is refused unless --allowed-hosts/,
       );
     }
@@ -164,8 +164,8 @@ describe('allTriggers', () => {
   it('reports the violated rule of invalid triggers, as KEDA does', async () => {
     const types = new TriggerTypes(everyTrigger());
     for (const [type, metadata, error] of REFUSED) {
-      const told = await collectMessages({ type, metadata }, { types });
-      expect(told, `${type} ${JSON.stringify(metadata)}`).to.contain(error);
+      const reported = await collectMessages({ type, metadata }, { types });
+      expect(reported, `${type} ${JSON.stringify(metadata)}`).to.contain(error);
     }
   });
 });

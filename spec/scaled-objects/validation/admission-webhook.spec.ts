@@ -4,7 +4,7 @@ import { compileScaledObject } from '#lib/scaled-objects/preparation/prepared-sc
 import { TriggerTypes } from '#lib/scaled-objects/triggers/trigger-registry.ts';
 import { reviewScaledObject, unknownTypeWarnings } from '#lib/scaled-objects/validation/admission-webhook.ts';
 import { admissionReview } from '#spec/support/admission-reviews.ts';
-import { collectGarbage } from '#spec/support/held-resources.ts';
+import { collectGarbage } from '#spec/support/open-resources.ts';
 import {
   PATHS,
   type ScaledObjectsCluster,
@@ -87,13 +87,13 @@ describe('Admission', () => {
     await cluster.deployment('web', 1);
     await cluster.deployment('small', 1, { resources: { requests: { cpu: '100m' } } });
     await started(cluster);
-    const asks = (name: string) => scaledObject({ ...target(name), minReplicaCount: 1, triggers: [CPU] });
-    expect((await review(cluster, 'CREATE', asks('web'))).status.message).to.equal(
+    const requests = (name: string) => scaledObject({ ...target(name), minReplicaCount: 1, triggers: [CPU] });
+    expect((await review(cluster, 'CREATE', requests('web'))).status.message).to.equal(
       "the scaledobject has a cpu trigger but the container main doesn't have the cpu request defined",
     );
-    expect((await review(cluster, 'CREATE', asks('small'))).allowed).to.equal(true);
-    expect((await review(cluster, 'CREATE', asks('web'), { dryRun: true })).allowed).to.equal(true);
-    expect((await review(cluster, 'CREATE', asks('later'))).allowed).to.equal(true); // it may be created later
+    expect((await review(cluster, 'CREATE', requests('small'))).allowed).to.equal(true);
+    expect((await review(cluster, 'CREATE', requests('web'), { dryRun: true })).allowed).to.equal(true);
+    expect((await review(cluster, 'CREATE', requests('later'))).allowed).to.equal(true); // it may be created later
   });
 
   it('does not reject updates of the older of two objects, deletions, and objects before it is synced', async () => {
@@ -267,8 +267,8 @@ describe('Admission', () => {
       [`[${'{},'.repeat(60_000)}{}]`, /not JSON/],
     ];
     for (const [body, message] of bodies) {
-      const said = await admission.review(path, Buffer.from(body)).catch((error: Error) => error.message);
-      expect(said).to.match(message);
+      const response = await admission.review(path, Buffer.from(body)).catch((error: Error) => error.message);
+      expect(response).to.match(message);
     }
   });
 });
@@ -278,12 +278,12 @@ describe('Admission, called by other clients than an API server', () => {
     await using cluster = await startScaledObjectsCluster();
     await started(cluster);
     const { admission } = cluster.subsystem;
-    const heldBytes = () => {
+    const retainedBytes = () => {
       collectGarbage();
       return process.memoryUsage().heapUsed;
     };
     const refusals = new Set<unknown>();
-    const beforeBytes = heldBytes();
+    const beforeBytes = retainedBytes();
     for (let at = 0; at < 16; at++) {
       const long = `${at}`.padEnd(2_900_000, 'x');
       for (const metadata of [{ namespace: long }, { name: long }, { uid: long }]) {
@@ -296,7 +296,7 @@ describe('Admission, called by other clients than an API server', () => {
       }
     }
     expect([...refusals]).to.deep.equal(['the object of the request is not a valid ScaledObject']);
-    expect(heldBytes() - beforeBytes).to.be.below(16 * 2 ** 20);
+    expect(retainedBytes() - beforeBytes).to.be.below(16 * 2 ** 20);
     expect((await cluster.series()).length).to.be.below(2 ** 20);
   }).timeout(300_000);
 });
@@ -322,7 +322,7 @@ function hpa(name: string, of: string) {
 
 /** Watches all objects without changing any. */
 async function started(cluster: ScaledObjectsCluster): Promise<void> {
-  await cluster.lead(() => cluster.holds(() => cluster.subsystem.isSynced));
+  await cluster.lead(() => cluster.untilMet(() => cluster.subsystem.isSynced));
 }
 
 async function review(
@@ -345,7 +345,7 @@ const OBJECT: ScaledObject = {
 };
 
 describe('reviewScaledObject', () => {
-  for (const [what, containers, limits, isAllowed, isAsked] of [
+  for (const [what, containers, limits, isAllowed, isRequested] of [
     ['requests', ['cpu'], [], true, false],
     ['a LimitRange', [], ['cpu'], true, true],
     ['a LimitRange of something else', [], ['memory'], false, true],
@@ -353,7 +353,7 @@ describe('reviewScaledObject', () => {
     ['what is not known in time', [], undefined, true, true],
   ] as const) {
     it(`${isAllowed ? 'takes' : 'refuses'} a cpu trigger with ${what}, and reads LimitRanges only if necessary`, async () => {
-      const asked: string[] = [];
+      const requested: string[] = [];
       const verdict = await reviewScaledObject(
         OBJECT,
         { before: undefined, isDryRun: false },
@@ -365,7 +365,7 @@ describe('reviewScaledObject', () => {
             containers: [{ name: 'main', resources: containers }],
           }),
           async limitedByDefault(namespace) {
-            asked.push(namespace);
+            requested.push(namespace);
             if (!limits) throw new Error('too late');
             return limits;
           },
@@ -373,7 +373,7 @@ describe('reviewScaledObject', () => {
       );
       expect(verdict.isAllowed).to.equal(isAllowed);
       expect(verdict.rule).to.equal(isAllowed ? undefined : 'missing-requests');
-      expect(asked).to.deep.equal(isAsked ? ['shop'] : []);
+      expect(requested).to.deep.equal(isRequested ? ['shop'] : []);
     });
   }
 
@@ -443,7 +443,7 @@ const MANY = 24_900;
 
 describe('unknownTypeWarnings', () => {
   it('names each unknown type once', () => {
-    const { warnings } = look(['kafka', 'cron', 'pulsar', 'kafka']);
+    const { warnings } = check(['kafka', 'cron', 'pulsar', 'kafka']);
     expect(warnings).to.deep.equal([
       'no scaler found for type: kafka; supported types are cron',
       'no scaler found for type: pulsar; supported types are cron',
@@ -451,34 +451,34 @@ describe('unknownTypeWarnings', () => {
   });
 
   it('checks one type once for any number of triggers', () => {
-    const { warnings, looks } = look(Array<string>(MANY).fill('kafka'));
+    const { warnings, checks } = check(Array<string>(MANY).fill('kafka'));
     expect(warnings).to.have.length(1);
-    expect(looks).to.equal(1);
+    expect(checks).to.equal(1);
   });
 
   it('stops at the limit of warnings', () => {
-    const { warnings, looks } = look(Array.from({ length: MANY }, (_, at) => `type-${at}`));
+    const { warnings, checks } = check(Array.from({ length: MANY }, (_, at) => `type-${at}`));
     expect(warnings).to.have.length(10);
-    expect(looks).to.equal(10);
+    expect(checks).to.equal(10);
   });
 
   it('finds the unknown type after all known ones', () => {
-    expect(look([...Array<string>(MANY).fill('cron'), 'kafka']).warnings).to.have.length(1);
+    expect(check([...Array<string>(MANY).fill('cron'), 'kafka']).warnings).to.have.length(1);
   });
 });
 
-function look(names: readonly string[]) {
-  const known = new TriggerTypes([{ types: ['cron'] } as never]);
-  let looks = 0;
+function check(names: readonly string[]) {
+  const existing = new TriggerTypes([{ types: ['cron'] } as never]);
+  let checks = 0;
   const types: Pick<TriggerTypes, 'get'> = {
     get(type) {
-      looks++;
-      return known.get(type);
+      checks++;
+      return existing.get(type);
     },
   };
   const warnings = unknownTypeWarnings(
     names.map((type) => ({ type, metadata: {} })),
     types,
   );
-  return { warnings, looks };
+  return { warnings, checks };
 }

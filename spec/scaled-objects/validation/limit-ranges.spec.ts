@@ -5,43 +5,43 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 
 describe('cachedLimits', () => {
   it('reads each namespace once in ten seconds', async () => {
-    const { clock, asked, limits } = start();
+    const { clock, requested, limits } = start();
     for (const namespace of ['a', 'a', 'b']) expect(await limits(namespace)).to.deep.equal(['cpu']);
-    expect(asked).to.deep.equal(['a', 'b']);
+    expect(requested).to.deep.equal(['a', 'b']);
     await clock.advance(9_999);
     await limits('a');
-    expect(asked).to.have.lengthOf(2);
+    expect(requested).to.have.lengthOf(2);
     await clock.advance(1);
     await limits('a');
-    expect(asked).to.deep.equal(['a', 'b', 'a']);
+    expect(requested).to.deep.equal(['a', 'b', 'a']);
   });
 
   it('reads at most two concurrently, with a timeout of two seconds', async () => {
-    const { clock, asked, limits } = start(() => new Promise(() => {}));
+    const { clock, requested, limits } = start(() => new Promise(() => {}));
     const [first, second] = [errorOf(limits('a')), errorOf(limits('b'))];
     expect(await errorOf(limits('c'))).to.match(/too many concurrent/);
-    expect(asked).to.deep.equal(['a', 'b']);
+    expect(requested).to.deep.equal(['a', 'b']);
     await clock.advance(2_000);
     for (const one of [first, second]) expect(await one).to.match(/Cannot list LimitRanges of namespace/);
   });
 
   it('caches at most 100 namespaces', async () => {
-    const { asked, limits } = start();
+    const { requested, limits } = start();
     for (let index = 0; index <= 100; index++) await limits(`n${index}`);
     await limits('n100');
     await limits('n1');
-    expect(asked).to.have.lengthOf(101);
+    expect(requested).to.have.lengthOf(101);
     await limits('n0');
-    expect(asked).to.have.lengthOf(102);
+    expect(requested).to.have.lengthOf(102);
   });
 });
 
-function start(ask: () => Promise<readonly string[]> = async () => ['cpu']) {
+function start(request: () => Promise<readonly string[]> = async () => ['cpu']) {
   const clock = new ManualClock();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const limits = cachedLimits((namespace) => {
-    asked.push(namespace);
-    return ask();
+    requested.push(namespace);
+    return request();
   }, clock);
-  return { clock, asked, limits };
+  return { clock, requested, limits };
 }

@@ -3,10 +3,10 @@ import { WebhookSeries } from '#lib/scaled-objects/validation/webhook-series.ts'
 
 describe('WebhookSeries', () => {
   it('counts by namespace and rule', () => {
-    const told = new WebhookSeries();
-    for (const action of ['create', 'update', 'update']) told.validated({ namespace: 'shop', action });
-    told.refused({ namespace: 'shop', action: 'update', reason: 'other-hpa' });
-    expect(samplesOf(told)).to.deep.equal([
+    const reported = new WebhookSeries();
+    for (const action of ['create', 'update', 'update']) reported.validated({ namespace: 'shop', action });
+    reported.refused({ namespace: 'shop', action: 'update', reason: 'other-hpa' });
+    expect(samplesOf(reported)).to.deep.equal([
       'keda_webhook_scaled_object_validations_total{namespace="shop",action="create"} 1',
       'keda_webhook_scaled_object_validations_total{namespace="shop",action="update"} 2',
       'keda_webhook_scaled_object_validation_errors_total{namespace="shop",action="update",reason="other-hpa"} 1',
@@ -14,14 +14,14 @@ describe('WebhookSeries', () => {
   });
 
   it('counts together what can be no namespace, and those beyond the first thousand', () => {
-    const told = new WebhookSeries();
+    const reported = new WebhookSeries();
     for (const namespace of ['', 'Shop', '-a', 'a.b', 'a\nb', 'x'.repeat(64), 'x'.repeat(3_000_000)])
-      told.validated({ namespace, action: 'create' });
-    expect(samplesOf(told)).to.deep.equal([
+      reported.validated({ namespace, action: 'create' });
+    expect(samplesOf(reported)).to.deep.equal([
       'keda_webhook_scaled_object_validations_total{namespace="others",action="create"} 7',
     ]);
-    for (let at = 0; at < 1500; at++) told.validated({ namespace: `n${at}`, action: 'create' });
-    const samples = samplesOf(told);
+    for (let at = 0; at < 1500; at++) reported.validated({ namespace: `n${at}`, action: 'create' });
+    const samples = samplesOf(reported);
     expect(samples).to.have.length(1001);
     expect(samples).to.include(
       'keda_webhook_scaled_object_validations_total{namespace="others",action="create"} 507',

@@ -129,8 +129,8 @@ describe('startWebhookServer', () => {
   });
 });
 
-async function expectEventually(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+async function expectEventually(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function start({ clock = systemClock }: { readonly clock?: Clock } = {}) {
@@ -153,14 +153,14 @@ async function start({ clock = systemClock }: { readonly clock?: Clock } = {}) {
   const admission = {
     paths: new Set([PATH]),
     async review(_: string, body: Uint8Array) {
-      const seen = Buffer.from(body).toString();
-      if (seen.startsWith('bad')) throw new UnreadableReview(`it is ${seen}`);
-      if (seen.startsWith('bug')) throw new TypeError('secret of the program');
-      if (seen.startsWith('slow')) {
+      const observed = Buffer.from(body).toString();
+      if (observed.startsWith('bad')) throw new UnreadableReview(`it is ${observed}`);
+      if (observed.startsWith('bug')) throw new TypeError('secret of the program');
+      if (observed.startsWith('slow')) {
         judging.count++;
         await judging.end.promise;
       }
-      return { seen: seen.slice(0, 100) };
+      return { seen: observed.slice(0, 100) };
     },
   };
   const server = await startWebhookServer({

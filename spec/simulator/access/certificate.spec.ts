@@ -24,9 +24,9 @@ describe('issueCertificate', () => {
 
   it('writes certificates that a reference implementation reads, and encodes to the same bytes', () => {
     fc.assert(
-      fc.property(request, name, (asked, signer) => {
+      fc.property(request, name, (requested, signer) => {
         const pem = issueCertificate(
-          { ...asked, publicKey: others.publicKey },
+          { ...requested, publicKey: others.publicKey },
           { subject: { commonName: signer }, ...keys },
         );
         const { raw, publicKey } = new X509Certificate(pem);
@@ -36,19 +36,19 @@ describe('issueCertificate', () => {
         expect(new X509Certificate(pem).verify(keys.publicKey)).to.equal(true);
         expect(publicKey.equals(others.publicKey)).to.equal(true);
         expect(valuesOf(tbsCertificate.subject)).to.deep.equal([
-          ...asked.subject.organizations,
-          asked.subject.commonName,
+          ...requested.subject.organizations,
+          requested.subject.commonName,
         ]);
         expect(valuesOf(tbsCertificate.issuer)).to.deep.equal([signer]);
-        expect(tbsCertificate.validity.notBefore.getTime()).to.deep.equal(asked.validity.notBefore);
-        expect(tbsCertificate.validity.notAfter.getTime()).to.deep.equal(asked.validity.notAfter);
-        expect(extensionsOf(tbsCertificate)).to.deep.equal(expectedExtensions(asked));
+        expect(tbsCertificate.validity.notBefore.getTime()).to.deep.equal(requested.validity.notBefore);
+        expect(tbsCertificate.validity.notAfter.getTime()).to.deep.equal(requested.validity.notAfter);
+        expect(extensionsOf(tbsCertificate)).to.deep.equal(expectedExtensions(requested));
       }),
     );
   });
 });
 
-type Asked = typeof request extends fc.Arbitrary<infer T> ? T : never;
+type Requested = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
 /** The requested extensions, in the reference's notation. */
 function extensionsOf({ extensions = [] }: x509.TBSCertificate) {
@@ -67,7 +67,7 @@ function extensionsOf({ extensions = [] }: x509.TBSCertificate) {
   };
 }
 
-function expectedExtensions({ isCa = false, usages = [], names = [] }: Asked) {
+function expectedExtensions({ isCa = false, usages = [], names = [] }: Requested) {
   return {
     isCa,
     keyUsage: isCa ? x509.KeyUsageFlags.keyCertSign : x509.KeyUsageFlags.digitalSignature,

@@ -99,16 +99,16 @@ describe('ApiFault', () => {
     cluster.addPod({ name: 'a', node: 'node-1' });
     await clock.advance(4000);
     cluster.addPod({ name: 'b', node: 'node-1' });
-    let told: readonly string[] | undefined;
+    let reported: readonly string[] | undefined;
     const reading = reader.take(2).then((events) => {
-      told = events.map(({ object }) => object.metadata.name);
+      reported = events.map(({ object }) => object.metadata.name);
     });
     await clock.advance(4999);
     await client.request('/api/v1/nodes');
-    expect(told).to.equal(undefined);
+    expect(reported).to.equal(undefined);
     await clock.advance(1);
     await reading;
-    expect(told).to.deep.equal(['a', 'b']);
+    expect(reported).to.deep.equal(['a', 'b']);
     cluster.addPod({ name: 'c', node: 'node-1' });
     await clock.advance(9000);
     cluster.addPod({ name: 'lost with the end of the watch', node: 'node-1' });

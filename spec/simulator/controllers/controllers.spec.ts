@@ -95,10 +95,10 @@ describe('Controllers', () => {
     it('replace a deleted pod', async () => {
       await client.post(DEPLOYMENTS, workload('web', { replicas: 2 }));
       await settled(5_000);
-      const [lost, kept] = names(pods());
+      const [lost, retained] = names(pods());
       await client.delete(`/api/v1/namespaces/default/pods/${lost}`);
       await settled(5_000);
-      expect(names(pods())).to.include(kept).and.not.to.include(lost);
+      expect(names(pods())).to.include(retained).and.not.to.include(lost);
       expect(await statusOf(`${DEPLOYMENTS}/web`)).to.include({ readyReplicas: 2 });
     });
   });

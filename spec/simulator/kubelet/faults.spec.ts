@@ -19,19 +19,19 @@ describe('parseFault', () => {
   after(() => cluster[Symbol.asyncDispose]());
   afterEach(async () => {
     await cluster.setFault('node-1');
-    expect((await ask()).status).to.equal(200);
+    expect((await request()).status).to.equal(200);
   });
 
   const url = () => `https://${cluster.node('node-1').plan.address}:${cluster.kubeletPort}/stats/summary`;
   const credentials = () => ({ ca: cluster.pki.kubeletCa.certificatePem, token: cluster.metricsServerToken });
-  const ask = () => requestHttps(url(), credentials());
-  const askWith = async (...faults: FaultInput[]): Promise<HttpsResponse & NodeJS.ErrnoException> => {
+  const request = () => requestHttps(url(), credentials());
+  const requestWith = async (...faults: FaultInput[]): Promise<HttpsResponse & NodeJS.ErrnoException> => {
     await cluster.setFault('node-1', ...faults);
-    return ask().catch((error) => error);
+    return request().catch((error) => error);
   };
 
   it('refuses connections', async () => {
-    expect((await askWith('refuse')).code).to.equal('ECONNREFUSED');
+    expect((await requestWith('refuse')).code).to.equal('ECONNREFUSED');
   });
 
   it('drops packets, so that TCP does not connect', async () => {
@@ -59,30 +59,30 @@ describe('parseFault', () => {
   });
 
   it('breaks TLS', async () => {
-    expect((await askWith('break-tls')).code).to.equal('EPROTO');
+    expect((await requestWith('break-tls')).code).to.equal('EPROTO');
   });
 
   it('responds with garbage', async () => {
-    const { status, body } = await askWith('garbage');
+    const { status, body } = await requestWith('garbage');
     expect(status).to.equal(200);
     expect(() => JSON.parse(body)).to.throw(SyntaxError);
   });
 
   it('truncates the body within a complete response', async () => {
-    const { status, body } = await askWith('truncate');
+    const { status, body } = await requestWith('truncate');
     expect(status).to.equal(200);
     expect(body).to.match(/^\{\n "node": \{/);
     expect(() => JSON.parse(body)).to.throw(SyntaxError);
   });
 
   it('responds with another status and its headers', async () => {
-    const { status, headers } = await askWith({ status: 429, headers: { 'Retry-After': '7' } });
+    const { status, headers } = await requestWith({ status: 429, headers: { 'Retry-After': '7' } });
     expect([status, headers['retry-after']]).to.deep.equal([429, '7']);
   });
 
   it('delays the response', async () => {
     await cluster.setFault('node-1', { delayMs: 3000 });
-    const response = ask();
+    const response = request();
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(2999);
     expect(await Promise.race([response, 'nothing yet'])).to.equal('nothing yet');
@@ -127,32 +127,32 @@ describe('parseFault', () => {
   });
 
   it('resets the connection in the middle of the body', async () => {
-    expect((await askWith('reset-mid-body')).code).to.equal('ECONNRESET');
+    expect((await requestWith('reset-mid-body')).code).to.equal('ECONNRESET');
   });
 
   it('hangs up in the handshake', async () => {
-    expect((await askWith('hang-up')).code).to.equal('ECONNRESET');
+    expect((await requestWith('hang-up')).code).to.equal('ECONNRESET');
   });
 
   it('swaps texts and numbers', async () => {
-    const { node } = JSON.parse((await askWith('wrong-types')).body);
+    const { node } = JSON.parse((await requestWith('wrong-types')).body);
     expect(node.nodeName).to.equal('node-1'.length);
     expect(node.cpu.usageCoreNanoSeconds).to.be.a('string');
   });
 
   it('spoils the text with NUL bytes and broken UTF-8', async () => {
-    const { body } = await askWith('spoiled-text');
+    const { body } = await requestWith('spoiled-text');
     expect(body).to.include('\0').and.to.include('\ufffd');
   });
 
   it('sends valid JSON of the given length', async () => {
-    const { body } = await askWith({ bodyBytes: 1_000_000 });
+    const { body } = await requestWith({ bodyBytes: 1_000_000 });
     expect(body).to.have.length(1_000_000);
     expect(JSON.parse(body)).to.deep.equal({});
   });
 
   it('nests deeply', async () => {
-    expect((await askWith({ nestingLevels: 5 })).body).to.equal('[[[[[]]]]]');
+    expect((await requestWith({ nestingLevels: 5 })).body).to.equal('[[[[[]]]]]');
   });
 
   it('compresses a response without a request for that', async () => {
@@ -166,7 +166,7 @@ describe('parseFault', () => {
 
   it('combines', async () => {
     await cluster.setFault('node-1', { delayMs: 1000 }, 'truncate', { status: 500 });
-    const response = ask();
+    const response = request();
     await until(clock, () => clock.sleeperCount > 0);
     await clock.advance(1000);
     expect((await response).status).to.equal(500);
@@ -174,7 +174,7 @@ describe('parseFault', () => {
 
   it('accepts a fault as an object', async () => {
     const shout = parseFault({ change: (response) => ({ ...response, body: Buffer.from('HEY') }) });
-    expect((await askWith(shout)).body).to.equal('HEY');
+    expect((await requestWith(shout)).body).to.equal('HEY');
   });
 
   it('refuses an unknown value', () => {

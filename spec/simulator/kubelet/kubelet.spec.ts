@@ -25,7 +25,7 @@ describe('Kubelet', () => {
 
   const urlOf = (node: string, path: string) =>
     `https://${cluster.node(node).plan.address}:${cluster.kubeletPort}${path}`;
-  const ask = (path: string, options: Parameters<typeof requestHttps>[1] = {}) =>
+  const request = (path: string, options: Parameters<typeof requestHttps>[1] = {}) =>
     requestHttps(urlOf('node-1', path), {
       ca: cluster.pki.kubeletCa.certificatePem,
       token: cluster.metricsServerToken,
@@ -33,7 +33,7 @@ describe('Kubelet', () => {
     });
 
   it('responds at each address as the node that it is', async () => {
-    const response = await ask('/stats/summary?only_cpu_and_memory=true');
+    const response = await request('/stats/summary?only_cpu_and_memory=true');
     expect(response.status).to.equal(200);
     expect(response.headers).to.include({
       'content-type': 'application/json',
@@ -46,7 +46,7 @@ describe('Kubelet', () => {
   });
 
   it('reports disks and network by default', async () => {
-    const { node, pods } = JSON.parse((await ask('/stats/summary')).body);
+    const { node, pods } = JSON.parse((await request('/stats/summary')).body);
     expect(node).to.include.keys('fs', 'network', 'rlimit');
     expect(pods[0].containers[0]).to.include.keys('rootfs', 'logs');
   });
@@ -65,20 +65,20 @@ describe('Kubelet', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of exposition) chunks.push(chunk);
     expect(gunzipSync(Buffer.concat(chunks)).toString()).to.include('resource_scrape_error 0');
-    expect((await ask('/stats/summary', { headers })).headers).not.to.have.property('content-encoding');
+    expect((await request('/stats/summary', { headers })).headers).not.to.have.property('content-encoding');
   });
 
   it('counts its requests', async () => {
-    const asked = async () =>
-      /path="metrics\/resource",server_type="readwrite"} (\d+)$/m.exec((await ask('/metrics')).body)?.[1];
-    await ask('/metrics/resource');
-    const before = Number(await asked());
-    await ask('/metrics/resource');
-    expect(Number(await asked())).to.equal(before + 1);
+    const requested = async () =>
+      /path="metrics\/resource",server_type="readwrite"} (\d+)$/m.exec((await request('/metrics')).body)?.[1];
+    await request('/metrics/resource');
+    const before = Number(await requested());
+    await request('/metrics/resource');
+    expect(Number(await requested())).to.equal(before + 1);
   });
 
   it('has its headers as Go writes them', async () => {
-    const response = await ask('/nope', {
+    const response = await request('/nope', {
       token: '',
       cert: cluster.pki.admin.certificatePem,
       key: cluster.pki.admin.privateKeyPem,
@@ -89,7 +89,7 @@ describe('Kubelet', () => {
 
   it('responds with 404 at other paths', async () => {
     const admin = { cert: cluster.pki.admin.certificatePem, key: cluster.pki.admin.privateKeyPem, token: '' };
-    const { status, body } = await ask('/nope', admin);
+    const { status, body } = await request('/nope', admin);
     expect([status, body]).to.deep.equal([404, '404 page not found\n']);
   });
 
@@ -104,7 +104,7 @@ describe('Kubelet', () => {
         { token: 'nope' },
         { token: '', cert: foreign.certificatePem, key: foreign.privateKeyPem },
       ]) {
-        const { status, body, headers } = await ask('/stats/summary', credentials);
+        const { status, body, headers } = await request('/stats/summary', credentials);
         expect([status, body]).to.deep.equal([401, 'Unauthorized']);
         expect(headers['content-type']).to.equal('text/plain; charset=utf-8');
       }
@@ -113,7 +113,7 @@ describe('Kubelet', () => {
     it('no user without the permission', async () => {
       const alice = cluster.pki.clientCa.issue({ subject: { commonName: 'alice' }, usages: ['clientAuth'] });
       const credentials = { token: '', cert: alice.certificatePem, key: alice.privateKeyPem };
-      const { status, body } = await ask('/metrics/resource', credentials);
+      const { status, body } = await request('/metrics/resource', credentials);
       expect(status).to.equal(403);
       expect(body).to.equal('Forbidden (user=alice, verb=get, resource=nodes, subresource(s)=[metrics])\n');
     });
@@ -160,7 +160,7 @@ describe('Kubelet', () => {
     }
 
     it('that can change', async () => {
-      const response = () => ask('/stats/summary').catch((reason) => reason);
+      const response = () => request('/stats/summary').catch((reason) => reason);
       cluster.setCertificate('node-1', 'self-signed');
       expect((await response()).code).to.equal('DEPTH_ZERO_SELF_SIGNED_CERT');
       cluster.setCertificate('node-1', 'valid');
@@ -183,9 +183,9 @@ describe('Kubelet', () => {
   it('reuses connections', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const { kubelet } = cluster.node('node-1');
-    await ask('/stats/summary', { agent });
+    await request('/stats/summary', { agent });
     const count = kubelet.connectionCount;
-    await ask('/stats/summary', { agent });
+    await request('/stats/summary', { agent });
     expect(kubelet.connectionCount).to.equal(count);
     agent.destroy();
   });

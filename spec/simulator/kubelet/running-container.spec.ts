@@ -85,8 +85,8 @@ describe('steadyLoad', () => {
       fc.property(millicores, life, fc.double({ min: 0, max: 500, noNaN: true }), (cpu, from, span) => {
         const load = steadyLoad(cpu, 0);
         const used = load.cpuCoreNanoseconds(from + span) - load.cpuCoreNanoseconds(from);
-        const most = Math.max(1, Math.ceil(cpu / 1000)) * span * 1e6;
-        expect(used).to.be.within(0, most + 1);
+        const max = Math.max(1, Math.ceil(cpu / 1000)) * span * 1e6;
+        expect(used).to.be.within(0, max + 1);
       }),
     );
   });

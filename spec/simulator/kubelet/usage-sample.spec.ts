@@ -6,17 +6,17 @@ describe('latestHousekeeping', () => {
   it('samples a cgroup when it appears, and then every 10 to 20 s', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(1e9), fc.nat(1e6), (id, startedAtMs, ageMs) => {
-        const look = latestHousekeeping(id, startedAtMs, startedAtMs + ageMs);
-        expect(startedAtMs + ageMs - look.takenAtMs).to.be.within(0, 20_000);
-        if (look.previousAtMs === undefined) expect(look.takenAtMs).to.equal(startedAtMs);
-        else expect(look.takenAtMs - look.previousAtMs).to.be.within(10_000, 20_000);
+        const check = latestHousekeeping(id, startedAtMs, startedAtMs + ageMs);
+        expect(startedAtMs + ageMs - check.takenAtMs).to.be.within(0, 20_000);
+        if (check.previousAtMs === undefined) expect(check.takenAtMs).to.equal(startedAtMs);
+        else expect(check.takenAtMs - check.previousAtMs).to.be.within(10_000, 20_000);
       }),
     );
   });
 
   it('has a rhythm for each cgroup', () => {
-    const looks = ['a', 'b', 'c', 'd'].map((id) => latestHousekeeping(id, 0, 100_000).takenAtMs);
-    expect(new Set(looks).size).to.be.greaterThan(1);
+    const checks = ['a', 'b', 'c', 'd'].map((id) => latestHousekeeping(id, 0, 100_000).takenAtMs);
+    expect(new Set(checks).size).to.be.greaterThan(1);
   });
 });
 

@@ -17,12 +17,12 @@ describe('ExternalScalers', () => {
     await gone[Symbol.asyncDispose]();
     const object = { name: 'web', namespace: 'default', metadata: {}, secrets: [] };
     const ended = new AbortController();
-    let told = 0;
+    let reported = 0;
     const onActive = () => {
-      told++;
+      reported++;
     };
     const at = { host: '127.0.0.1', port, tls: undefined };
-    const following = scalers.watchActivity(at, { object, onActive }, ended.signal);
+    const watching = scalers.watchActivity(at, { object, onActive }, ended.signal);
     for (const waitMs of [4_000, 8_000, 16_000]) {
       await eventually(() => clock.slept.at(-1) === waitMs);
       if (waitMs < 16_000) await clock.advance(waitMs);
@@ -31,13 +31,13 @@ describe('ExternalScalers', () => {
     await clock.advance(16_000);
     await eventually(() => server.streams.size === 1);
     server.push(true);
-    await eventually(() => told === 1);
+    await eventually(() => reported === 1);
     await server[Symbol.asyncDispose]();
     await eventually(() => clock.slept.length === 4);
     expect(clock.slept.slice(0, 3)).to.deep.equal([4_000, 8_000, 16_000]);
     expect(clock.slept[3]).to.be.within(2_000, 4_000); // depending on whether it was broken or has ended
     ended.abort(new Error('done'));
-    await following;
+    await watching;
   });
 
   it('starts one call in each turn of the event loop, in turns of namespaces', async () => {
@@ -69,7 +69,7 @@ describe('ExternalScalers', () => {
     const at = { host: '127.0.0.1', port: server.port, tls: undefined };
     const ended = new AbortController();
     const active = new Set<number>();
-    const followed = Array.from({ length: 300 }, async (_, index) => {
+    const watched = Array.from({ length: 300 }, async (_, index) => {
       const object = { name: `o${index}`, namespace: 'default', metadata: {}, secrets: [] };
       await scalers.watchActivity(at, { object, onActive: () => void active.add(index) }, ended.signal);
     });
@@ -77,7 +77,7 @@ describe('ExternalScalers', () => {
     server.push(true); // sends headers with each first message
     await eventually(() => active.size === 300);
     ended.abort(new Error('done'));
-    await Promise.all(followed);
+    await Promise.all(watched);
   });
 
   it('reads 500 messages a second of all streams of a namespace, and those of others as if there were none', async () => {
@@ -87,7 +87,7 @@ describe('ExternalScalers', () => {
     const at = { host: '127.0.0.1', port: server.port, tls: undefined };
     const ended = new AbortController();
     const read = new Map<string, number>();
-    const followed = Array.from({ length: 21 }, async (_, index) => {
+    const watched = Array.from({ length: 21 }, async (_, index) => {
       const namespace = index === 20 ? 'calm' : 'flood';
       const object = { name: `o${index}`, namespace, metadata: {}, secrets: [] };
       const onActive = () => void read.set(namespace, (read.get(namespace) ?? 0) + 1);
@@ -106,7 +106,7 @@ describe('ExternalScalers', () => {
     }
     expect(reads('flood')).to.be.at.most(atOnce + 520);
     ended.abort(new Error('done'));
-    await Promise.all(followed);
+    await Promise.all(watched);
   });
 });
 

@@ -106,11 +106,15 @@ function newScalers() {
       ),
     /** Starts it without awaiting its end. */
     async begin(how: 'a call' | 'a stream', port: number) {
-      const seen = { active: 0 };
+      const observed = { active: 0 };
       if (how === 'a call') isActive(port).catch(() => {});
       else
-        void scalers.watchActivity(at(port), { object: OBJECT, onActive: () => seen.active++ }, ended.signal);
-      return seen;
+        void scalers.watchActivity(
+          at(port),
+          { object: OBJECT, onActive: () => observed.active++ },
+          ended.signal,
+        );
+      return observed;
     },
     [Symbol.dispose]() {
       ended.abort(new Error('done'));

@@ -11,7 +11,7 @@ describe('MetricSpecCache', () => {
   it('returns cached metrics of a scaler that is down, up to 10,000 metrics', async () => {
     const counts = new Map<string, number>();
     let isUp = true;
-    const known = new MetricSpecCache(
+    const existing = new MetricSpecCache(
       {
         async metrics(_, { name }) {
           if (!isUp) throw new Error('it is down');
@@ -23,19 +23,19 @@ describe('MetricSpecCache', () => {
       },
       { clock: new ManualClock() },
     );
-    const ask = async (name: string) => await known.get(SERVER, object(name), signal);
+    const request = async (name: string) => await existing.get(SERVER, object(name), signal);
     for (let index = 0; index < 101; index++) {
       counts.set(`web-${index}`, 100);
-      await ask(`web-${index}`);
-      if (index === 50) await ask('web-0'); // so that web-1 is the oldest
+      await request(`web-${index}`);
+      if (index === 50) await request('web-0'); // so that web-1 is the oldest
     }
     isUp = false;
-    expect(await ask('web-0')).to.have.lengthOf(100);
-    expect(await ask('web-100')).to.have.lengthOf(100);
-    expect(await errorOf(ask('web-1'))).to.match(/it is down/);
+    expect(await request('web-0')).to.have.lengthOf(100);
+    expect(await request('web-100')).to.have.lengthOf(100);
+    expect(await errorOf(request('web-1'))).to.match(/it is down/);
     // An object without metrics counts as one metric, so one more was evicted.
-    expect(await errorOf(ask('web-2'))).to.match(/it is down/);
-    expect(await ask('web-4')).to.have.lengthOf(100);
+    expect(await errorOf(request('web-2'))).to.match(/it is down/);
+    expect(await request('web-4')).to.have.lengthOf(100);
   });
 });
 

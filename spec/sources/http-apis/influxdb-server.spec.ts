@@ -58,11 +58,11 @@ describe('InfluxdbServer', () => {
     const body =
       '#datatype,string,long,double,long\r\n,result,table,_value,metricvalue\r\n,_result,0,1.5,42\r\n';
     await using system = await setUp({ body });
-    const ask = async (options?: FluxQueryOptions) =>
+    const send = async (options?: FluxQueryOptions) =>
       (await system.server.query(FLUX, options).run(signal)).map(({ value }) => value);
-    expect(await ask({ valueColumns: ['metricvalue', '_value'] })).to.deep.equal([42]);
-    expect(await ask({ valueColumns: ['x', '_value'] })).to.deep.equal([1.5]);
-    expect(await ask()).to.deep.equal([1.5]);
+    expect(await send({ valueColumns: ['metricvalue', '_value'] })).to.deep.equal([42]);
+    expect(await send({ valueColumns: ['x', '_value'] })).to.deep.equal([1.5]);
+    expect(await send()).to.deep.equal([1.5]);
   });
 
   const row = (type: string, value: string) =>

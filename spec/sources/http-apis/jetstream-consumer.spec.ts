@@ -7,10 +7,10 @@ import {
 import { errorOf } from '#spec/support/error-of.ts';
 
 const { signal } = new AbortController();
-const WANTED = { account: 'A', stream: 's', consumer: 'c' };
+const DESIRED = { account: 'A', stream: 's', consumer: 'c' };
 
 describe('readJetstream', () => {
-  const read = (body: object) => readJetstream(Buffer.from(JSON.stringify(body)), WANTED);
+  const read = (body: object) => readJetstream(Buffer.from(JSON.stringify(body)), DESIRED);
 
   it('finds the consumer of the stream by the name or ID of the account', () => {
     const others = [account({ name: 'B' }, [['s', 'c', 1]])];
@@ -53,9 +53,9 @@ describe('jetstreamLag', () => {
   });
 
   it('adds what was not sent yet and what was not acknowledged', async () => {
-    const { query, asked } = system({ 'nats.example:8222': { jsz: single } });
+    const { query, requested } = system({ 'nats.example:8222': { jsz: single } });
     expect(await query.run(signal)).to.deep.equal([{ value: 6, labels: {} }]);
-    expect(asked).to.deep.equal(['nats.example:8222/jsz?acc=A&config=true&consumers=true']);
+    expect(requested).to.deep.equal(['nats.example:8222/jsz?acc=A&config=true&consumers=true']);
     expect(query).to.include({
       ...{ source: 'nats.example:8222', description: 'lag of consumer c of stream s at nats.example:8222' },
     });
@@ -70,11 +70,11 @@ describe('jetstreamLag', () => {
       '10.0.0.1:8222': { jsz: clustered('n2', 2), varz: { server_name: 'n1' } },
       '[fd00::2]:8222': { jsz: clustered('n2', 3), varz: { server_name: 'n2' } },
     };
-    const { query, asked } = system(servers);
+    const { query, requested } = system(servers);
     expect(await query.run(signal)).to.deep.equal([{ value: 3, labels: {} }]);
-    asked.length = 0;
+    requested.length = 0;
     expect(await query.run(signal)).to.deep.equal([{ value: 3, labels: {} }]);
-    expect(new Set(asked.map((url) => url.split('/')[0]))).to.deep.equal(new Set(['[fd00::2]:8222']));
+    expect(new Set(requested.map((url) => url.split('/')[0]))).to.deep.equal(new Set(['[fd00::2]:8222']));
     servers['[fd00::2]:8222'] = {};
     servers['10.0.0.1:8222'] = { jsz: clustered('n1', 5), varz: { server_name: 'n1' } };
     expect(await query.run(signal)).to.deep.equal([{ value: 5, labels: {} }]);
@@ -129,18 +129,18 @@ function account(named: object, details: readonly Detail[], leader?: string) {
 /** Servers by host; missing servers and missing responses fail. */
 function system(
   servers: Readonly<Record<string, { readonly jsz?: object; readonly varz?: object }>>,
-  given: Partial<typeof WANTED> = {},
+  given: Partial<typeof DESIRED> = {},
 ) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const http = {
     credentialName: '',
     async exchange({ url }: { readonly url: URL }) {
-      asked.push(`${url.host}${url.pathname}${url.search}`);
-      const told = servers[url.host]?.[url.pathname.slice(1) as 'jsz' | 'varz'];
-      if (told === undefined) throw new Error(`nobody responds at ${url.host}`);
-      return { statusCode: 200, body: Buffer.from(JSON.stringify(told)) };
+      requested.push(`${url.host}${url.pathname}${url.search}`);
+      const reported = servers[url.host]?.[url.pathname.slice(1) as 'jsz' | 'varz'];
+      if (reported === undefined) throw new Error(`nobody responds at ${url.host}`);
+      return { statusCode: 200, body: Buffer.from(JSON.stringify(reported)) };
     },
   } as unknown as JetstreamConsumer['http'];
   const endpoint = new URL('http://nats.example:8222');
-  return { query: jetstreamLag({ http, endpoint, timeoutMs: 1000, ...WANTED, ...given }), asked };
+  return { query: jetstreamLag({ http, endpoint, timeoutMs: 1000, ...DESIRED, ...given }), requested };
 }

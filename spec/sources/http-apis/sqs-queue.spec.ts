@@ -65,26 +65,21 @@ describe('SqsRegion, with an emulator of SQS', () => {
     expect(key).not.to.include('secret');
   });
 
-  const lies: readonly (readonly [string, (response: { end(text: string): unknown }) => unknown, RegExp])[] =
+  const falseReports: readonly (readonly [
+    string,
+    (response: { end(text: string): unknown }) => unknown,
+    RegExp,
+  ])[] = [
+    ['no number', (to) => to.end(attributes('many')), /ApproximateNumberOfMessages is "many", not a count$/],
+    ['infinity', (to) => to.end(attributes('1e400')), /ApproximateNumberOfMessages is "1e400", not a count$/],
     [
-      [
-        'no number',
-        (to) => to.end(attributes('many')),
-        /ApproximateNumberOfMessages is "many", not a count$/,
-      ],
-      [
-        'infinity',
-        (to) => to.end(attributes('1e400')),
-        /ApproximateNumberOfMessages is "1e400", not a count$/,
-      ],
-      [
-        'nothing',
-        (to) => to.end('{}'),
-        /metric ApproximateNumberOfMessages not found in SQS queue attributes$/,
-      ],
-      ['too much', (to) => to.end('a'.repeat(300_000)), /the response is longer than 262144 bytes/],
-    ];
-  for (const [what, respond, error] of lies)
+      'nothing',
+      (to) => to.end('{}'),
+      /metric ApproximateNumberOfMessages not found in SQS queue attributes$/,
+    ],
+    ['too much', (to) => to.end('a'.repeat(300_000)), /the response is longer than 262144 bytes/],
+  ];
+  for (const [what, respond, error] of falseReports)
     it(`has no result where a peer sends ${what}`, async () => {
       await using liar = await LoopbackServer.start((_, response) => void respond(response));
       await using own = new AsyncDisposableStack();

@@ -50,24 +50,24 @@ describe('HttpClient', () => {
   });
 
   it('waits for a response no longer than it is let, by its clock', async () => {
-    const asked = Promise.withResolvers<void>();
-    await using server = await LoopbackServer.start(() => asked.resolve());
+    const requested = Promise.withResolvers<void>();
+    await using server = await LoopbackServer.start(() => requested.resolve());
     const clock = new ManualClock();
     await using client = clientOf({ clock });
     const error = errorOf(client.read({ url: server.url, timeoutMs: 5000 }, FOREVER));
-    await asked.promise;
+    await requested.promise;
     await clock.advance(5000);
     expect(await error).to.match(/^Cannot query 127\.0\.0\.1:\d+: no response within 5s$/);
     expect(clock.sleeperCount).to.equal(0);
   });
 
   it('throws the reason of a signal that aborts', async () => {
-    const asked = Promise.withResolvers<void>();
-    await using server = await LoopbackServer.start(() => asked.resolve());
+    const requested = Promise.withResolvers<void>();
+    await using server = await LoopbackServer.start(() => requested.resolve());
     await using client = clientOf();
     const leaving = new AbortController();
     const error = errorOf(client.read({ url: server.url }, leaving.signal));
-    await asked.promise;
+    await requested.promise;
     leaving.abort(new Error('gone'));
     expect(await error).to.equal('gone');
   });
@@ -145,8 +145,8 @@ describe('HttpClient', () => {
     const url = new URL(`https://localhost:${server.port}`);
     await using trusted = await openCredentials(files, environment);
     const findAddresses = async () => ['127.0.0.1'];
-    await using asking = clientOf({ credentials: trusted, findAddresses });
-    expect(String(await asking.read({ url }, FOREVER))).to.equal('x');
+    await using pending = clientOf({ credentials: trusted, findAddresses });
+    expect(String(await pending.read({ url }, FOREVER))).to.equal('x');
     expect(server.requests[0]?.peerName).to.equal('collector');
     await using stranger = await openCredentials(
       { caFile: await directory.write('o', other.pem) },

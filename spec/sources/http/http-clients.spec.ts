@@ -39,8 +39,8 @@ describe('HttpClients', () => {
     const clients = start();
     const client = clients.find();
     await clients[Symbol.asyncDispose]();
-    const asking = client.read({ url: new URL('http://127.0.0.1:1') }, signal);
-    expect(await errorOf(asking)).to.match(/the client is closed$/);
+    const pending = client.read({ url: new URL('http://127.0.0.1:1') }, signal);
+    expect(await errorOf(pending)).to.match(/the client is closed$/);
   });
 });
 

@@ -11,7 +11,7 @@ describe('HttpPool', () => {
   const never = new AbortController().signal;
   const poolOf = () => new HttpPool((origin) => new Client(origin, { keepAliveTimeout: 60_000 }));
 
-  const ask = async (pool: HttpPool, { origin }: URL, signal = never) =>
+  const request = async (pool: HttpPool, { origin }: URL, signal = never) =>
     await pool.use(origin, signal, async (connection: Dispatcher) => {
       const { body } = await connection.request({ origin, path: '/', method: 'GET', signal });
       return await body.text();
@@ -24,11 +24,11 @@ describe('HttpPool', () => {
       response.end('a');
     });
     const pool = poolOf();
-    const first = ask(pool, server.url);
+    const first = request(pool, server.url);
     await eventually(() => waiting.length === 1);
     waiting.pop()?.();
     expect(await first).to.equal('a');
-    const many = Promise.all(Array.from({ length: 40 }, () => ask(pool, server.url)));
+    const many = Promise.all(Array.from({ length: 40 }, () => request(pool, server.url)));
     await eventually(() => waiting.length === 32);
     expect(pool.connectionCount).to.equal(32);
     expect(await server.connectionCount()).to.equal(32);
@@ -37,7 +37,7 @@ describe('HttpPool', () => {
     clearInterval(releasing);
     expect(pool.connectionCount).to.equal(32);
     await pool.destroy();
-    expect(await errorOf(ask(pool, server.url))).to.equal('the client is closed');
+    expect(await errorOf(request(pool, server.url))).to.equal('the client is closed');
   });
 
   it('retries once over a new connection when a pooled one was closed', async () => {
@@ -48,13 +48,13 @@ describe('HttpPool', () => {
       losing = false;
     });
     const pool = poolOf();
-    expect(await ask(pool, server.url)).to.equal('a');
+    expect(await request(pool, server.url)).to.equal('a');
     losing = true;
-    expect(await ask(pool, server.url)).to.equal('a');
+    expect(await request(pool, server.url)).to.equal('a');
     expect(server.requests).to.have.length(3);
     await pool.close();
     losing = true;
-    expect(await errorOf(ask(pool, server.url))).to.equal(CLOSED); // it was a new connection
+    expect(await errorOf(request(pool, server.url))).to.equal(CLOSED); // it was a new connection
     expect(server.requests).to.have.length(4);
   });
 
@@ -71,11 +71,11 @@ describe('HttpPool', () => {
     for (const beginning of ['', 'half of it']) {
       const pool = poolOf();
       sent = beginning;
-      expect(await errorOf(ask(pool, server.url)), beginning).to.equal(CLOSED);
+      expect(await errorOf(request(pool, server.url)), beginning).to.equal(CLOSED);
       sent = 'a';
-      expect(await ask(pool, server.url)).to.equal('a');
+      expect(await request(pool, server.url)).to.equal('a');
       sent = beginning;
-      expect(await errorOf(ask(pool, server.url)), `${beginning}, kept`).to.equal(CLOSED);
+      expect(await errorOf(request(pool, server.url)), `${beginning}, kept`).to.equal(CLOSED);
       await pool.close();
     }
   });
@@ -84,11 +84,11 @@ describe('HttpPool', () => {
     const server = await LoopbackServer.start((_, response) => void response.end('a'));
     const { url } = server;
     const pool = poolOf();
-    await ask(pool, url);
+    await request(pool, url);
     expect(pool.connectionCount).to.equal(1);
     await server[Symbol.asyncDispose]();
     await eventually(() => pool.connectionCount === 0);
-    expect(await errorOf(ask(pool, url))).to.include('ECONNREFUSED');
+    expect(await errorOf(request(pool, url))).to.include('ECONNREFUSED');
     expect(pool.connectionCount).to.equal(0);
   });
 
@@ -97,17 +97,17 @@ describe('HttpPool', () => {
       response.setHeader('connection', 'close').end('a');
     });
     const pool = poolOf();
-    const held = Promise.withResolvers<void>();
+    const retained = Promise.withResolvers<void>();
     const lost = Promise.withResolvers<void>();
     const lent = pool.use(server.url.origin, never, async (connection: Dispatcher) => {
       connection.on('disconnect', () => lost.resolve());
       const { body } = await connection.request({ origin: server.url.origin, path: '/', method: 'GET' });
       const text = await body.text();
-      await held.promise;
+      await retained.promise;
       return text;
     });
     await lost.promise;
-    held.resolve();
+    retained.resolve();
     expect(await lent).to.equal('a');
     expect(pool.connectionCount).to.equal(0);
   });
@@ -119,7 +119,7 @@ describe('HttpPool', () => {
       response.end('a');
     });
     const pool = poolOf();
-    const asked = Array.from({ length: 33 }, () => ask(pool, server.url)); // the last waits for a permit
+    const requested = Array.from({ length: 33 }, () => request(pool, server.url)); // the last waits for a permit
     await eventually(() => server.requests.length === 32);
     let isClosed = false;
     const closing = pool.close().then(() => {
@@ -128,7 +128,7 @@ describe('HttpPool', () => {
     await new Promise((pass) => setImmediate(pass));
     expect(isClosed).to.equal(false);
     resolve();
-    expect(await Promise.all(asked)).to.have.length(33);
+    expect(await Promise.all(requested)).to.have.length(33);
     await closing;
     expect(pool.connectionCount).to.equal(0);
   });
@@ -136,10 +136,10 @@ describe('HttpPool', () => {
   it('lets a caller abort while it waits for a connection', async () => {
     await using server = await LoopbackServer.start(() => {});
     const pool = poolOf();
-    const hanging = Array.from({ length: 32 }, () => errorOf(ask(pool, server.url)));
+    const hanging = Array.from({ length: 32 }, () => errorOf(request(pool, server.url)));
     await eventually(() => server.requests.length === 32);
     const late = new AbortController();
-    const waiting = errorOf(ask(pool, server.url, late.signal));
+    const waiting = errorOf(request(pool, server.url, late.signal));
     late.abort(new Error('too late'));
     expect(await waiting).to.equal('too late');
     await pool.destroy();

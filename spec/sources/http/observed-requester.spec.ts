@@ -10,21 +10,21 @@ describe('observeRequests', () => {
     let status = 200;
     await using server = await LoopbackServer.start((_, response) => void response.writeHead(status).end());
     await using clients = triggerClients();
-    const told = new Map<number, string>();
+    const reported = new Map<number, string>();
     const http = observeRequests(clients.find(fixedCredentials({})), {
       clock: new ManualClock(),
-      onEnded: (counted) => void told.set(status, counted),
+      onEnded: (counted) => void reported.set(status, counted),
     });
     const usual = [200, 204, 401, 404, 429, 500, 503];
     for (status of [...usual, 299, 399, 418, 499, 599, 600, 999])
       await http.exchange({ url: server.url, timeoutMs: 20_000 }, new AbortController().signal);
-    for (const one of usual) expect(told.get(one)).to.equal(`${one}`);
-    expect(told.get(299)).to.equal('2xx');
-    expect(told.get(399)).to.equal('3xx');
-    expect(told.get(418)).to.equal('4xx');
-    expect(told.get(499)).to.equal('4xx');
-    expect(told.get(599)).to.equal('5xx');
-    expect(told.get(600)).to.equal('other');
-    expect(told.get(999)).to.equal('other');
+    for (const one of usual) expect(reported.get(one)).to.equal(`${one}`);
+    expect(reported.get(299)).to.equal('2xx');
+    expect(reported.get(399)).to.equal('3xx');
+    expect(reported.get(418)).to.equal('4xx');
+    expect(reported.get(499)).to.equal('4xx');
+    expect(reported.get(599)).to.equal('5xx');
+    expect(reported.get(600)).to.equal('other');
+    expect(reported.get(999)).to.equal('other');
   });
 });

@@ -24,7 +24,7 @@ describe('jsonQuery', () => {
     expect(query.key).to.equal(system.query('/stats?a=b').key);
   });
 
-  const lies: readonly (readonly [string, (response: ServerResponse) => unknown, RegExp])[] = [
+  const falseReports: readonly (readonly [string, (response: ServerResponse) => unknown, RegExp])[] = [
     ['another status', (response) => response.writeHead(201).end('{"queue":{"length":1}}'), /status 201$/],
     [
       'a redirect',
@@ -48,7 +48,7 @@ describe('jsonQuery', () => {
       /the response is not valid JSON/,
     ],
   ];
-  for (const [what, respond, error] of lies)
+  for (const [what, respond, error] of falseReports)
     it(`has no result for ${what}`, async () => {
       await using system = await setUp(respond);
       expect(await errorOf(system.query('/').run(signal))).to.match(error);
@@ -56,13 +56,13 @@ describe('jsonQuery', () => {
 
   it('fails after its timeout with slow headers and slow bodies', async () => {
     for (const begin of [() => {}, (response: ServerResponse) => response.write('{')]) {
-      const asked = Promise.withResolvers<void>();
+      const requested = Promise.withResolvers<void>();
       await using system = await setUp((response) => {
         begin(response);
-        asked.resolve();
+        requested.resolve();
       });
       const failing = errorOf(system.query('/', 5000).run(signal));
-      await asked.promise;
+      await requested.promise;
       await system.clock.advance(5000);
       expect(await failing).to.match(/no response within 5s$/);
     }

@@ -126,11 +126,11 @@ describe('ClientPool', () => {
 
   it('fails when connecting takes too long, and destroys a late connection', async () => {
     const connected = Promise.withResolvers<Connection>();
-    let told: AbortSignal | undefined;
+    let reported: AbortSignal | undefined;
     const waiting = errorOf(
       clients.use('a', {
         connect: (signal) => {
-          told = signal;
+          reported = signal;
           return connected.promise;
         },
         work: async () => 'told',
@@ -139,7 +139,7 @@ describe('ClientPool', () => {
     );
     await clock.advance(10_000);
     expect(await waiting).to.equal('no connection within 10s');
-    expect(told?.aborted).to.equal(true);
+    expect(reported?.aborted).to.equal(true);
     expect(clients.size).to.equal(0);
     const late = new Connection();
     connected.resolve(late);

@@ -50,15 +50,15 @@ describe('parseAddressRange', () => {
 
 describe('isInRange', () => {
   it('compares the first bits, of the same family', () => {
-    const holds = (range: string, text: string) => {
+    const condition = (range: string, text: string) => {
       const [parsed, address] = [parseAddressRange(range), parseIpAddress(text)];
       if (!parsed || !address) throw new Error(`${range} ${text}`);
       return isInRange(address, parsed);
     };
-    expect(holds('10.0.0.0/8', '10.255.255.255')).to.equal(true);
-    expect(holds('10.0.0.0/8', '11.0.0.0')).to.equal(false);
-    expect(holds('0.0.0.0/0', '255.1.2.3')).to.equal(true);
-    expect(holds('::/0', '10.0.0.1')).to.equal(false);
-    expect(holds('fe80::/10', 'febf::1')).to.equal(true);
+    expect(condition('10.0.0.0/8', '10.255.255.255')).to.equal(true);
+    expect(condition('10.0.0.0/8', '11.0.0.0')).to.equal(false);
+    expect(condition('0.0.0.0/0', '255.1.2.3')).to.equal(true);
+    expect(condition('::/0', '10.0.0.1')).to.equal(false);
+    expect(condition('fe80::/10', 'febf::1')).to.equal(true);
   });
 });

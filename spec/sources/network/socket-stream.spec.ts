@@ -7,20 +7,20 @@ import { eventually } from '#spec/support/eventually.ts';
 describe('SocketStream', () => {
   it('delivers data in order, and reads no more until then', async () => {
     await using pair = await connect();
-    const held: (() => void)[] = [];
-    const stream = new SocketStream(pair.client, (_, pass) => held.push(pass));
+    const retained: (() => void)[] = [];
+    const stream = new SocketStream(pair.client, (_, pass) => retained.push(pass));
     let text = '';
     stream.on('data', (chunk: Buffer) => {
       text += chunk;
     });
     pair.server.write('a');
-    await eventually(() => held.length === 1);
+    await eventually(() => retained.length === 1);
     pair.server.write('b');
     for (let iteration = 0; iteration < 50; iteration++) await new Promise(setImmediate);
-    expect([held.length, text]).to.deep.equal([1, '']);
-    held[0]?.();
-    await eventually(() => held.length === 2);
-    held[1]?.();
+    expect([retained.length, text]).to.deep.equal([1, '']);
+    retained[0]?.();
+    await eventually(() => retained.length === 2);
+    retained[1]?.();
     expect(text).to.equal('ab');
   });
 
@@ -54,13 +54,13 @@ describe('SocketStream', () => {
 
   it('delivers nothing after it is destroyed', async () => {
     await using pair = await connect();
-    const held: (() => void)[] = [];
-    const stream = new SocketStream(pair.client, (_, pass) => held.push(pass));
+    const retained: (() => void)[] = [];
+    const stream = new SocketStream(pair.client, (_, pass) => retained.push(pass));
     stream.on('data', () => expect.fail('it is destroyed'));
     pair.server.write('a');
-    await eventually(() => held.length === 1);
+    await eventually(() => retained.length === 1);
     stream.destroy();
-    held[0]?.();
+    retained[0]?.();
     expect(pair.client.destroyed).to.equal(true);
   });
 });

@@ -33,37 +33,37 @@ describe('AmqpBrokers', () => {
     login: { username: 'guest', password: 'hidden' },
     ...more,
   });
-  const ask = async (broker: AmqpBroker, queue = 'jobs', signal = never) =>
+  const send = async (broker: AmqpBroker, queue = 'jobs', signal = never) =>
     (await brokers.queueLength(broker, queue).run(signal))[0]?.value;
 
   it('reads the length of a queue over one connection with one channel', async () => {
     const broker = await play();
     broker.queues.set('other', 4_000_000_000);
-    expect(await Promise.all([ask(at(broker)), ask(at(broker), 'other'), ask(at(broker))])).to.deep.equal([
+    expect(await Promise.all([send(at(broker)), send(at(broker), 'other'), send(at(broker))])).to.deep.equal([
       7, 4_000_000_000, 7,
     ]);
     expect(broker.server.sockets).to.have.length(1);
-    expect(broker.seen.filter((id) => id === METHODS.channelOpen)).to.have.length(1);
+    expect(broker.observed.filter((id) => id === METHODS.channelOpen)).to.have.length(1);
   });
 
   it('authenticates with user and vhost without exposing the password', async () => {
     const broker = await play();
-    const asked = at(broker, { vhost: 'work' });
-    await ask(asked);
-    expect(broker.seen.find((seen) => seen.startsWith(METHODS.startOk))).to.match(
+    const requested = at(broker, { vhost: 'work' });
+    await send(requested);
+    expect(broker.observed.find((observed) => observed.startsWith(METHODS.startOk))).to.match(
       /PLAIN .*guest hidden .*en_US/,
     );
-    expect(broker.seen).to.include(`${METHODS.open}  work `);
-    const { key, description } = brokers.queueLength(asked, 'jobs');
+    expect(broker.observed).to.include(`${METHODS.open}  work `);
+    const { key, description } = brokers.queueLength(requested, 'jobs');
     expect(key + description).to.not.contain('hidden');
   });
 
   it('reports a missing queue, and continues over the same connection', async () => {
     const broker = await play();
-    expect(await errorOf(ask(at(broker), 'absent'))).to.equal(
+    expect(await errorOf(send(at(broker), 'absent'))).to.equal(
       `Cannot read the length of queue absent at 127.0.0.1:${broker.server.port}: 404 NOT_FOUND - no queue 'absent'`,
     );
-    const both = await Promise.allSettled([ask(at(broker), 'absent'), ask(at(broker))]);
+    const both = await Promise.allSettled([send(at(broker), 'absent'), send(at(broker))]);
     expect(both[1]).to.deep.equal({ status: 'fulfilled', value: 7 });
     expect(broker.server.sockets).to.have.length(1);
   });
@@ -74,24 +74,24 @@ describe('AmqpBrokers', () => {
         encodeMethod(0, METHODS.close, u16(403), encodeShortString('ACCESS_REFUSED - no'), u16(0), u16(0)),
       );
     const broker = await play({ [METHODS.startOk]: refuse });
-    expect(await errorOf(ask(at(broker)))).to.match(/: 403 ACCESS_REFUSED - no$/);
+    expect(await errorOf(send(at(broker)))).to.match(/: 403 ACCESS_REFUSED - no$/);
     await eventually(() => broker.server.openSockets.length === 0);
     broker.behaviour = {};
-    expect(await ask(at(broker))).to.equal(7);
+    expect(await send(at(broker))).to.equal(7);
   });
 
   it('connects again after the connection was cut', async () => {
     const broker = await play();
-    await ask(at(broker));
+    await send(at(broker));
     broker.server.sockets[0]?.destroy();
-    await eventually(async () => (await ask(at(broker)).catch(() => 0)) === 7);
+    await eventually(async () => (await send(at(broker)).catch(() => 0)) === 7);
     expect(broker.server.sockets).to.have.length(2);
   });
 
   it('closes the connection to a silent broker after ten seconds', async () => {
     const broker = await play({ header: () => {} });
-    const failed = errorOf(ask(at(broker)));
-    await eventually(() => broker.seen.length === 1);
+    const failed = errorOf(send(at(broker)));
+    await eventually(() => broker.observed.length === 1);
     await clock.advance(10_000);
     expect(await failed).to.match(/no connection within 10s$/);
     await eventually(() => broker.server.openSockets.length === 0);
@@ -100,12 +100,12 @@ describe('AmqpBrokers', () => {
   it('opens another connection for the next request when a queue hangs', async () => {
     const broker = await play({ [METHODS.queueDeclare]: () => {} });
     const given = new AbortController();
-    const hanging = errorOf(ask(at(broker), 'jobs', given.signal));
-    await eventually(() => broker.seen.includes(METHODS.queueDeclare));
+    const hanging = errorOf(send(at(broker), 'jobs', given.signal));
+    await eventually(() => broker.observed.includes(METHODS.queueDeclare));
     given.abort(new Error('too late'));
     expect(await hanging).to.equal('too late');
     broker.behaviour = {};
-    expect(await ask(at(broker))).to.equal(7);
+    expect(await send(at(broker))).to.equal(7);
   });
 
   it('closes the connection to a broker that sends invalid or endless frames', async () => {
@@ -122,8 +122,8 @@ describe('AmqpBrokers', () => {
     };
     for (const [what, flood] of Object.entries(floods)) {
       const broker = await play({ [METHODS.queueDeclare]: (socket) => void flood(socket) });
-      const told = await errorOf(ask(at(broker)));
-      expect(told, what).to.match(
+      const reported = await errorOf(send(at(broker)));
+      expect(reported, what).to.match(
         /not valid AMQP|does not speak|longer than 262144|no pending request|no message count/,
       );
       if (what !== 'no count') await eventually(() => broker.server.openSockets.length === 0);
@@ -136,13 +136,13 @@ describe('AmqpBrokers', () => {
     const broker = await play({
       [METHODS.queueDeclare]: (socket) => void socket.write(Buffer.concat([heartbeats, count])),
     });
-    for (let request = 0; request < 3; request++) expect(await ask(at(broker))).to.equal(7);
+    for (let request = 0; request < 3; request++) expect(await send(at(broker))).to.equal(7);
     expect(broker.server.sockets).to.have.length(1);
   });
 
   it('closes a connection with an unexpected frame', async () => {
     const broker = await play();
-    await ask(at(broker));
+    await send(at(broker));
     broker.server.sockets[0]?.write(
       encodeMethod(1, METHODS.queueDeclareOk, encodeShortString('a'), u16(0), u16(0)),
     );
@@ -156,16 +156,16 @@ describe('AmqpBrokers', () => {
     const broker = stack.use(await playBroker({}, tls));
     broker.queues.set('jobs', 3);
     const client = authority.leaf();
-    const known = { ca: authority.pem, ...client, isUnverified: false };
-    expect(await ask(at(broker, { login: undefined, tls: known }))).to.equal(3);
-    expect(broker.seen.find((seen) => seen.startsWith(METHODS.startOk))).to.match(/EXTERNAL/);
-    expect(await errorOf(ask(at(broker, { tls: { isUnverified: false } })))).to.match(/certificate|issuer/);
+    const existing = { ca: authority.pem, ...client, isUnverified: false };
+    expect(await send(at(broker, { login: undefined, tls: existing }))).to.equal(3);
+    expect(broker.observed.find((observed) => observed.startsWith(METHODS.startOk))).to.match(/EXTERNAL/);
+    expect(await errorOf(send(at(broker, { tls: { isUnverified: false } })))).to.match(/certificate|issuer/);
   });
 
   it('rejects addresses that are not allowed, and too long names', async () => {
     const broker = await play();
-    expect(await errorOf(ask(at(broker, { host: '10.1.2.3' })))).to.match(/10\.1\.2\.3 is not allowed/);
-    expect(await errorOf(ask(at(broker), 'a'.repeat(256)))).to.match(/is longer than 255 bytes$/);
-    expect(await ask(at(broker))).to.equal(7);
+    expect(await errorOf(send(at(broker, { host: '10.1.2.3' })))).to.match(/10\.1\.2\.3 is not allowed/);
+    expect(await errorOf(send(at(broker), 'a'.repeat(256)))).to.match(/is longer than 255 bytes$/);
+    expect(await send(at(broker))).to.equal(7);
   });
 });

@@ -45,10 +45,10 @@ describe('readQueueFigures', () => {
 
 describe('queueFigures', () => {
   it('requests one queue by its name, and several by an expression', async () => {
-    const asked: string[] = [];
-    const ask = async (given: Partial<QueuesOptions>) => {
+    const requested: string[] = [];
+    const request = async (given: Partial<QueuesOptions>) => {
       const exchange = async ({ url }: { readonly url: URL }) => {
-        asked.push(url.href);
+        requested.push(url.href);
         const body = given.isExpression ? { items: QUEUES, page_count: 1 } : QUEUES[0];
         return { statusCode: 200, body: Buffer.from(JSON.stringify(body)) };
       };
@@ -64,9 +64,9 @@ describe('queueFigures', () => {
       expect(query.source).to.equal('broker.example:15672');
       return await query.run(signal);
     };
-    expect((await ask({})).map(({ value }) => value)).to.deep.equal([3, 2, 0.5]);
-    expect((await ask({ isExpression: true })).map(({ value }) => value)).to.deep.equal([8, 3, 0.5]);
-    expect(asked).to.deep.equal([
+    expect((await request({})).map(({ value }) => value)).to.deep.equal([3, 2, 0.5]);
+    expect((await request({ isExpression: true })).map(({ value }) => value)).to.deep.equal([8, 3, 0.5]);
+    expect(requested).to.deep.equal([
       'http://broker.example:15672/base/api/queues/a%2Fb/jobs%2F%5Ex',
       'http://broker.example:15672/base/api/queues/a%2Fb?page=1&use_regex=true&pagination=false&name=jobs%2F%5Ex&page_size=50',
     ]);

@@ -125,9 +125,9 @@ describe('RespDecoder', () => {
     for (const token of [':1\r\n', '-\r\n', '*1\r\n:1\r\n']) {
       const each = token.split('\r\n').length - 1;
       const list = (count: number) => Buffer.from(`*100000\r\n${token.repeat(count)}`);
-      const most = Math.floor((MAX_VALUES - 1) / each);
-      expect(new RespDecoder().decode(list(most)), token).to.deep.equal([]);
-      expect(() => new RespDecoder().decode(list(most + 1)), token).to.throw(
+      const max = Math.floor((MAX_VALUES - 1) / each);
+      expect(new RespDecoder().decode(list(max)), token).to.deep.equal([]);
+      expect(() => new RespDecoder().decode(list(max + 1)), token).to.throw(
         'the response has more than 8192 values',
       );
     }

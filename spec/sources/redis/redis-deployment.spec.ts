@@ -20,12 +20,12 @@ describe('queryDeployment', () => {
   afterEach(() => stack.disposeAsync());
 
   const play = async (respond: (text: string) => string) => {
-    let asked = 0;
+    let requested = 0;
     const server = stack.use(
       await RawServer.start((socket) =>
         socket.on('data', (chunk) => {
           const text = String(chunk);
-          if (!text.includes('PING')) asked++;
+          if (!text.includes('PING')) requested++;
           socket.write(text.includes('PING') ? '+PONG\r\n' : respond(text));
         }),
       ),
@@ -40,34 +40,34 @@ describe('queryDeployment', () => {
       sentinelAccess: access,
       master: 'a',
     };
-    const ask = (deployment: RedisDeployment) =>
+    const request = (deployment: RedisDeployment) =>
       queryDeployment(
         redis,
         { deployment, work: (send) => send('LLEN', 'jobs') },
         new AbortController().signal,
       );
-    return { ...{ server, cluster, sentinel, ask }, asked: () => asked };
+    return { ...{ server, cluster, sentinel, request }, requested: () => requested };
   };
 
   it('follows at most five redirections', async () => {
-    const { ask, cluster, asked } = await play(() => '-MOVED 1 :7\r\n');
-    expect(await errorOf(ask(cluster))).to.match(/^connection to redis failed: 127\.0\.0\.1:7: /);
+    const { request, cluster, requested } = await play(() => '-MOVED 1 :7\r\n');
+    expect(await errorOf(request(cluster))).to.match(/^connection to redis failed: 127\.0\.0\.1:7: /);
     const loop: { port?: number } = {};
     const lying = await play(() => `-MOVED 1 :${loop.port}\r\n`);
     loop.port = lying.server.port;
-    expect(await errorOf(lying.ask(lying.cluster))).to.match(/^MOVED 1 /);
-    expect([asked(), lying.asked()]).to.deep.equal([1, 6]);
+    expect(await errorOf(lying.request(lying.cluster))).to.match(/^MOVED 1 /);
+    expect([requested(), lying.requested()]).to.deep.equal([1, 6]);
   });
 
   it('follows redirections to any valid port', async () => {
-    for (const [port, told] of [
+    for (const [port, reported] of [
       [0, /^MOVED 1 /],
       [1, /^connection to redis failed: 127\.0\.0\.1:1: /],
       [65_536, /^MOVED 1 /],
       ['none', /^MOVED 1 /],
     ] as const) {
-      const { ask, cluster } = await play(() => `-MOVED 1 :${port}\r\n`);
-      expect(await errorOf(ask(cluster)), `${port}`).to.match(told);
+      const { request, cluster } = await play(() => `-MOVED 1 :${port}\r\n`);
+      expect(await errorOf(request(cluster)), `${port}`).to.match(reported);
     }
   });
 
@@ -75,17 +75,17 @@ describe('queryDeployment', () => {
     const target = await play((text) =>
       text.includes('ASKING') && text.includes('LLEN') ? '+OK\r\n:7\r\n' : '',
     );
-    const { ask, cluster } = await play(() => `-ASK 1 127.0.0.1:${target.server.port}\r\n`);
-    expect(await ask(cluster)).to.equal(7);
+    const { request, cluster } = await play(() => `-ASK 1 127.0.0.1:${target.server.port}\r\n`);
+    expect(await request(cluster)).to.equal(7);
   });
 
   it('does not follow redirections to addresses that are not allowed', async () => {
-    const { ask, cluster } = await play(() => '-MOVED 1 169.254.169.254:80\r\n');
-    expect(await errorOf(ask(cluster))).to.match(/169\.254\.169\.254 is not allowed/);
+    const { request, cluster } = await play(() => '-MOVED 1 169.254.169.254:80\r\n');
+    expect(await errorOf(request(cluster))).to.match(/169\.254\.169\.254 is not allowed/);
     const sentinel = await play(() => '*2\r\n$9\r\n10.1.2.3\0\r\n$2\r\n80\r\n');
-    expect(await errorOf(sentinel.ask(sentinel.sentinel))).to.match(/^connection to redis failed/);
+    expect(await errorOf(sentinel.request(sentinel.sentinel))).to.match(/^connection to redis failed/);
     const other = await play(() => '*2\r\n$8\r\n10.1.2.3\r\n$2\r\n80\r\n');
-    expect(await errorOf(other.ask(other.sentinel))).to.match(/10\.1\.2\.3 is not allowed/);
+    expect(await errorOf(other.request(other.sentinel))).to.match(/10\.1\.2\.3 is not allowed/);
   });
 
   it('queries the next sentinel if one has no master', async () => {
@@ -98,26 +98,26 @@ describe('queryDeployment', () => {
         ...knows.sentinel,
         addresses: played.flatMap(({ sentinel }) => sentinel.addresses),
       }) as RedisDeployment;
-    expect(await knows.ask(among(knowsNone, knows))).to.equal(7);
-    expect([knowsNone.asked(), knows.asked()]).to.deep.equal([1, 1]);
-    expect(await knows.ask(among(knows, knowsNone))).to.equal(7);
-    expect([knowsNone.asked(), knows.asked()]).to.deep.equal([1, 2]);
+    expect(await knows.request(among(knowsNone, knows))).to.equal(7);
+    expect([knowsNone.requested(), knows.requested()]).to.deep.equal([1, 1]);
+    expect(await knows.request(among(knows, knowsNone))).to.equal(7);
+    expect([knowsNone.requested(), knows.requested()]).to.deep.equal([1, 2]);
   });
 
   it('ignores invalid servers', async () => {
-    for (const told of [
+    for (const reported of [
       '*-1\r\n',
       '*0\r\n',
       ':7\r\n',
       '*2\r\n$1\r\na\r\n$1\r\nb\r\n',
       '*2\r\n$1\r\na\r\n$5\r\n70000\r\n',
     ]) {
-      const { ask, sentinel } = await play(() => told);
-      expect(await errorOf(ask(sentinel)), told).to.match(/has no master "a"$/);
+      const { request, sentinel } = await play(() => reported);
+      expect(await errorOf(request(sentinel)), reported).to.match(/has no master "a"$/);
     }
-    for (const told of ['-MOVED 1 a\r\n', '-MOVED x 127.0.0.1:1\r\n', '-MOVED 1 a:99999\r\n']) {
-      const { ask, cluster } = await play(() => told);
-      expect(await errorOf(ask(cluster)), told).to.match(/^MOVED /);
+    for (const reported of ['-MOVED 1 a\r\n', '-MOVED x 127.0.0.1:1\r\n', '-MOVED 1 a:99999\r\n']) {
+      const { request, cluster } = await play(() => reported);
+      expect(await errorOf(request(cluster)), reported).to.match(/^MOVED /);
     }
   });
 });

@@ -36,28 +36,28 @@ describe('RedisServers', () => {
     ...{ host: '127.0.0.1', port, database: 0, username: undefined, password: undefined, tls: undefined },
     ...more,
   });
-  const ask = (server: RedisServerOptions, word: string, signal = never) =>
+  const request = (server: RedisServerOptions, word: string, signal = never) =>
     redis.use(server, (send) => send(word), signal);
 
   it('matches responses to requests, and authenticates and selects the database first', async () => {
-    const seen: string[] = [];
+    const observed: string[] = [];
     const server = await start((command, socket) => {
-      seen.push(command.join(' '));
+      observed.push(command.join(' '));
       socket.write(command[0] === 'SAY' ? `+${command[1]}\r\n` : '+OK\r\n');
     });
     const options = at(server, { username: 'reader', password: 'hidden', database: 3 });
-    const said = await Promise.all(
+    const message = await Promise.all(
       ['a', 'b', 'c'].map((word) => redis.use(options, (send) => send('SAY', word), never)),
     );
-    expect(said).to.deep.equal(['a', 'b', 'c']);
-    expect(seen).to.deep.equal(['AUTH reader hidden', 'SELECT 3', 'PING', 'SAY a', 'SAY b', 'SAY c']);
+    expect(message).to.deep.equal(['a', 'b', 'c']);
+    expect(observed).to.deep.equal(['AUTH reader hidden', 'SELECT 3', 'PING', 'SAY a', 'SAY b', 'SAY c']);
     expect(server.sockets).to.have.length(1);
   });
 
   it('reuses the connection when the server refuses a command', async () => {
     const server = await start(([word], socket) => socket.write(word === 'BAD' ? '-ERR no\r\n' : '+OK\r\n'));
-    expect(await errorOf(ask(at(server), 'BAD'))).to.equal('ERR no');
-    expect(await ask(at(server), 'GOOD')).to.equal('OK');
+    expect(await errorOf(request(at(server), 'BAD'))).to.equal('ERR no');
+    expect(await request(at(server), 'GOOD')).to.equal('OK');
     expect(server.sockets).to.have.length(1);
   });
 
@@ -65,7 +65,7 @@ describe('RedisServers', () => {
     const server = await start(([word], socket) =>
       socket.write(word === 'PING' ? '+PONG\r\n' : '$1073741824\r\naaaa'),
     );
-    expect(await errorOf(ask(at(server), 'GIANT'))).to.equal('the response is longer than 131072 bytes');
+    expect(await errorOf(request(at(server), 'GIANT'))).to.equal('the response is longer than 131072 bytes');
     await eventually(() => server.openSockets.length === 0);
   });
 
@@ -73,33 +73,33 @@ describe('RedisServers', () => {
     const server = await start(([word], socket) =>
       socket.write(word === 'TWICE' ? '+a\r\n+b\r\n' : '+OK\r\n'),
     );
-    expect(await ask(at(server), 'TWICE')).to.equal('a');
+    expect(await request(at(server), 'TWICE')).to.equal('a');
     await eventually(() => server.openSockets.length === 0);
-    expect(await ask(at(server), 'GOOD')).to.equal('OK');
+    expect(await request(at(server), 'GOOD')).to.equal('OK');
     expect(server.sockets).to.have.length(2);
   });
 
   it('opens another connection for the next request when one hangs', async () => {
     let hangs = true;
-    let seen = 0;
+    let observed = 0;
     const server = await start(([word], socket) => {
-      if (word === 'SLOW') seen++;
+      if (word === 'SLOW') observed++;
       if (word === 'PING' || !hangs) socket.write('+OK\r\n');
     });
     const given = new AbortController();
-    const hanging = errorOf(ask(at(server), 'SLOW', given.signal));
-    await eventually(() => seen === 1);
+    const hanging = errorOf(request(at(server), 'SLOW', given.signal));
+    await eventually(() => observed === 1);
     given.abort(new Error('too late'));
     expect(await hanging).to.equal('too late');
     hangs = false;
-    expect(await ask(at(server), 'GOOD')).to.equal('OK');
+    expect(await request(at(server), 'GOOD')).to.equal('OK');
     expect(server.sockets).to.have.length(2);
     await eventually(() => server.openSockets.length === 1);
   });
 
   it('closes the connection to a silent server after four seconds', async () => {
     const server = await start(() => {});
-    const failed = errorOf(ask(at(server), 'GOOD'));
+    const failed = errorOf(request(at(server), 'GOOD'));
     await eventually(() => server.sockets.length === 1);
     await clock.advance(4000);
     expect(await failed).to.match(/no connection within 4s$/);
@@ -108,7 +108,7 @@ describe('RedisServers', () => {
 
   it('reports an authentication error without the password', async () => {
     const server = await start((_, socket) => socket.write('-WRONGPASS no\r\n'));
-    expect(await errorOf(ask(at(server, { password: 'hidden' }), 'GOOD'))).to.equal(
+    expect(await errorOf(request(at(server, { password: 'hidden' }), 'GOOD'))).to.equal(
       `connection to redis failed: 127.0.0.1:${server.port}: WRONGPASS no`,
     );
     await eventually(() => server.openSockets.length === 0);
@@ -117,21 +117,21 @@ describe('RedisServers', () => {
   it('verifies the certificate for the host unless verification is disabled', async () => {
     const { ca, tls } = serverCertificate('127.0.0.1');
     const server = await start((_, socket) => socket.write('+OK\r\n'), tls);
-    expect(await ask(at(server, { tls: { ca, isUnverified: false } }), 'GOOD')).to.equal('OK');
-    expect(await ask(at(server, { tls: { isUnverified: true } }), 'GOOD')).to.equal('OK');
-    expect(await errorOf(ask(at(server, { tls: { isUnverified: false } }), 'GOOD'))).to.match(
+    expect(await request(at(server, { tls: { ca, isUnverified: false } }), 'GOOD')).to.equal('OK');
+    expect(await request(at(server, { tls: { isUnverified: true } }), 'GOOD')).to.equal('OK');
+    expect(await errorOf(request(at(server, { tls: { isUnverified: false } }), 'GOOD'))).to.match(
       /connection to redis failed: .*(self-signed|unable to verify|unable to get)/,
     );
     const other = serverCertificate('redis.example');
     const wrong = await start((_, socket) => socket.write('+OK\r\n'), other.tls);
-    expect(await errorOf(ask(at(wrong, { tls: { ca: other.ca, isUnverified: false } }), 'GOOD'))).to.match(
-      /connection to redis failed: .*(does not match|altnames)/,
-    );
+    expect(
+      await errorOf(request(at(wrong, { tls: { ca: other.ca, isUnverified: false } }), 'GOOD')),
+    ).to.match(/connection to redis failed: .*(does not match|altnames)/);
   });
 
   it('dials no address that is not allowed', async () => {
     const server = at({ port: 6379 }, { host: '10.1.2.3' });
-    expect(await errorOf(ask(server, 'GOOD'))).to.match(/10\.1\.2\.3 is not allowed/);
+    expect(await errorOf(request(server, 'GOOD'))).to.match(/10\.1\.2\.3 is not allowed/);
   });
 });
 

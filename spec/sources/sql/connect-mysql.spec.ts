@@ -25,15 +25,15 @@ describe('connectMysql', () => {
 
   it('sends nothing but what reads: all else would outlast its transaction', async () => {
     await using system = await start(() => resultOf('1', TEXT_TYPE));
-    system.asked.length = 0;
+    system.requested.length = 0;
     for (const text of ['SET SESSION sql_log_bin = 0', 'CALL clean()', 'DELETE FROM jobs', 'selected', '']) {
       const failed = await system.connection.read(text).catch((error: Error) => error.message);
       expect(failed, text).to.equal('the statement must be a SELECT, WITH, VALUES, TABLE or SHOW');
     }
-    expect(system.asked).to.deep.equal([]);
+    expect(system.requested).to.deep.equal([]);
     for (const text of ['SELECT it', '(select 1)', 'WITH j AS (SELECT 1) SELECT 1', 'show status'])
       await system.connection.read(text);
-    expect(system.asked.filter((sql) => sql === 'START TRANSACTION READ ONLY')).to.have.length(4);
+    expect(system.requested.filter((sql) => sql === 'START TRANSACTION READ ONLY')).to.have.length(4);
   });
 
   it('closes the connection to a peer with packets out of order', async () => {
@@ -58,7 +58,7 @@ describe('connectMysql', () => {
     await using unlimited = await start(() => tableOf(table));
     expect((await unlimited.connection.read('SELECT it')).rows).to.have.length(100);
     await using system = await start(() => tableOf(table), { limits: VALUE_LIMITS });
-    expect(system.asked).to.include('SET SESSION max_statement_time = 10, sql_select_limit = 1');
+    expect(system.requested).to.include('SET SESSION max_statement_time = 10, sql_select_limit = 1');
     using _bound = system.connection.socket.limitResponse();
     const failed = await system.connection.read('SELECT it').catch((error: unknown) => error);
     expect(failed).to.be.an.instanceOf(Error);
@@ -99,7 +99,7 @@ async function start(
   }: { readonly logIn?: Buffer; readonly okAt?: number; readonly limits?: ResultLimits } = {},
 ) {
   const sockets = new Set<Socket>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -112,7 +112,7 @@ async function start(
       socket.write(packet(okAt, OK));
       socket.on('data', (request) => {
         const sql = request.subarray(5).toString();
-        asked.push(sql);
+        requested.push(sql);
         if (sql === 'SELECT VERSION()') socket.write(resultOf(VERSION, TEXT_TYPE));
         else socket.write(sql === 'SELECT it' ? respond() : packet(1, OK));
       });
@@ -137,7 +137,7 @@ async function start(
       ...{ user: 'reader', password: '', database: 'shop', allowedHosts: new AllowedHosts(['127.0.0.1']) },
     });
     return {
-      ...{ connection, printed, asked },
+      ...{ connection, printed, requested },
       async [Symbol.asyncDispose]() {
         connection.destroy();
         await stop();

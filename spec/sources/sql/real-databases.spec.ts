@@ -69,8 +69,8 @@ for (const [name, start] of SERVERS) {
     });
 
     it('refuses a response that is too long', async () => {
-      const told = await errorOf("SELECT repeat('a', 12000000)");
-      expect(told).to.match(/longer than 4194304 bytes$/); // even if all of it is available at once
+      const reported = await errorOf("SELECT repeat('a', 12000000)");
+      expect(reported).to.match(/longer than 4194304 bytes$/); // even if all of it is available at once
       expect(await samplesOf('SELECT 1')).to.have.length(1);
     });
 
@@ -110,9 +110,9 @@ for (const [name, start] of SERVERS) {
     it('reports the error without the password', async () => {
       expect(await errorOf('SELECT nothing FROM nowhere')).to.match(/nowhere/);
       await using other = databaseStack(databaseOf({ password: 'wrong' }));
-      const told = await errorOf('SELECT 1', other.database);
-      expect(told).to.match(/^Cannot query database shop at 127\.0\.0\.1:\d+: .*reader/i);
-      expect(told).not.to.include('wrong');
+      const reported = await errorOf('SELECT 1', other.database);
+      expect(reported).to.match(/^Cannot query database shop at 127\.0\.0\.1:\d+: .*reader/i);
+      expect(reported).not.to.include('wrong');
     });
 
     it('dials no address that is not allowed', async () => {

@@ -24,16 +24,18 @@ const PEERS: Readonly<Record<string, (socket: Socket) => void>> = {
 
 describe('SqlDatabase', () => {
   for (const system of SQL_SYSTEMS) {
-    for (const [what, say] of Object.entries(PEERS)) {
+    for (const [what, respond] of Object.entries(PEERS)) {
       it(`of ${system} fails with a peer that ${what}, and with nothing else`, async () => {
-        await using peer = await listen(say);
+        await using peer = await listen(respond);
         using database = databaseAt(peer.port, system);
         const deadline = AbortSignal.timeout(500);
-        const told = await database
+        const reported = await database
           .query('SELECT 1')
           .run(deadline)
           .then(() => 'no error', describeError);
-        expect(told).to.match(/^Cannot query database shop at 127\.0\.0\.1:\d+: .|aborted due to timeout/);
+        expect(reported).to.match(
+          /^Cannot query database shop at 127\.0\.0\.1:\d+: .|aborted due to timeout/,
+        );
       });
     }
   }
@@ -49,10 +51,10 @@ describe('SqlDatabase', () => {
       more();
     });
     using database = databaseAt(peer.port, 'mysql');
-    const told = await database
+    const reported = await database
       .rows('SELECT 1', AbortSignal.timeout(5_000))
       .then(() => 'none', describeError);
-    expect(told).not.to.equal('none');
+    expect(reported).not.to.equal('none');
     expect(sent).to.be.below(64 * MEBIBYTE);
   });
 
@@ -64,8 +66,8 @@ describe('SqlDatabase', () => {
       socket.once('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, fields]))),
     );
     using database = databaseAt(peer.port, 'postgres', { password: 'hidden-word' });
-    const told = await database.rows('SELECT 1', new AbortController().signal).catch(describeError);
-    expect(told).to.match(/^Cannot query database shop at 127\.0\.0\.1:\d+: no entry for …$/);
+    const reported = await database.rows('SELECT 1', new AbortController().signal).catch(describeError);
+    expect(reported).to.match(/^Cannot query database shop at 127\.0\.0\.1:\d+: no entry for …$/);
   });
 
   it('has a key of all connection options, without the password', () => {
@@ -90,12 +92,12 @@ function databaseAt(port: number, system: SqlSystem, more: object = {}): SqlData
   return new SqlDatabase(options, { clock: systemClock });
 }
 
-async function listen(say: (socket: Socket) => void) {
+async function listen(respond: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    say(socket);
+    respond(socket);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -110,7 +112,7 @@ async function listen(say: (socket: Socket) => void) {
 }
 
 describe('sqlQuery', () => {
-  const ask = async (value: string | null) => {
+  const request = async (value: string | null) => {
     const rows = async () => ({ columns: ['a'], rows: [[value]] });
     const query = sqlQuery({ key: 'database', rows }, { text: 'SELECT a FROM b', error: 'cannot ask' });
     const [sample] = await query.run(new AbortController().signal);
@@ -118,14 +120,14 @@ describe('sqlQuery', () => {
   };
 
   it('reads numbers as databases write them', async () => {
-    expect(await ask('12.50')).to.equal(12.5);
-    expect(await ask('-1e3')).to.equal(-1000);
-    expect(await ask(`${'9'.repeat(65)}.5`)).to.equal(1e65);
+    expect(await request('12.50')).to.equal(12.5);
+    expect(await request('-1e3')).to.equal(-1000);
+    expect(await request(`${'9'.repeat(65)}.5`)).to.equal(1e65);
   });
 
   it('does not treat invalid numbers as 0, not even blanks', async () => {
     for (const value of [' ', '', '\t', '0x10', 'true', 'NaN', 'Infinity', null])
-      expect(await errorOf(ask(value)), JSON.stringify(value)).to.contain('the value is not a number');
+      expect(await errorOf(request(value)), JSON.stringify(value)).to.contain('the value is not a number');
   });
 });
 

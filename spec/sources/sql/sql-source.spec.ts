@@ -51,16 +51,16 @@ describe('openSqlSource', () => {
       { name: 'jobs', path },
       { clock, logger: new RecordingLogger(), findAddresses: undefined },
     );
-    const told: boolean[] = [];
-    source.onChange(() => told.push(source.allows('shop')));
+    const reported: boolean[] = [];
+    source.onChange(() => reported.push(source.allows('shop')));
     expect(source.allows('shop')).to.equal(true);
     for (const namespaces of [['billing'], ['billing', 'shop'], undefined]) {
-      const seen = told.length;
+      const observed = reported.length;
       await writeFile(path, textOf(namespaces));
       await clock.advance(5_000);
-      await eventually(async () => told.length > seen);
+      await eventually(async () => reported.length > observed);
     }
-    expect(told).to.deep.equal([false, true, true]);
+    expect(reported).to.deep.equal([false, true, true]);
   });
 
   it('refuses a file that cannot be used, naming it', async () => {
@@ -75,15 +75,15 @@ describe('openSqlSource', () => {
   });
 });
 
-const LEAST = { system: 'mariadb', host: 'db.example', user: 'reader', database: 'shop' };
+const MINIMUM = { system: 'mariadb', host: 'db.example', user: 'reader', database: 'shop' };
 
 describe('readSqlSource', () => {
   it('uses defaults for absent settings', () => {
-    expect(readSqlSource(JSON.stringify(LEAST))).to.deep.equal({
-      database: { ...LEAST, system: 'mysql', port: 3306, password: '', tls: undefined },
+    expect(readSqlSource(JSON.stringify(MINIMUM))).to.deep.equal({
+      database: { ...MINIMUM, system: 'mysql', port: 3306, password: '', tls: undefined },
       namespaces: undefined,
     });
-    expect(readSqlSource(JSON.stringify({ ...LEAST, system: 'postgresql' })).database).to.include({
+    expect(readSqlSource(JSON.stringify({ ...MINIMUM, system: 'postgresql' })).database).to.include({
       system: 'postgres',
       port: 5432,
     });
@@ -139,7 +139,7 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
     ['a key of tls that means nothing', { tls: { verify: false } }, 'unknown keys tls.verify'],
   ] as const)
     it(`refuses ${what}, and shows no value`, () => {
-      const read = () => readSqlSource(JSON.stringify({ ...LEAST, ...change }));
+      const read = () => readSqlSource(JSON.stringify({ ...MINIMUM, ...change }));
       expect(read).to.throw(message);
       expect(read).not.to.throw(/hidden|12345/);
     });

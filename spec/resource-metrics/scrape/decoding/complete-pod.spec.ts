@@ -8,7 +8,7 @@ import {
   readTimeMs,
 } from '#lib/resource-metrics/scrape/decoding/complete-pod.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
-import { memoryInUse } from '#spec/support/held-resources.ts';
+import { memoryInUse } from '#spec/support/open-resources.ts';
 import { at, containerPoint } from '#spec/support/points.ts';
 
 /** A container with only a start time. */

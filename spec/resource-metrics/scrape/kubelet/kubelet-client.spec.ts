@@ -5,8 +5,8 @@ import { NameResolver } from '#lib/dns/name-resolver.ts';
 import { Dialer, type KubeletTls } from '#lib/resource-metrics/scrape/kubelet/dialer.ts';
 import { KubeletClient } from '#lib/resource-metrics/scrape/kubelet/kubelet-client.ts';
 import { growthOf } from '#spec/reliability/foreign-text/growth.ts';
-import { memoryInUse } from '#spec/support/held-resources.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
+import { memoryInUse } from '#spec/support/open-resources.ts';
 import { httpResponse, RawServer, responding } from '#spec/support/raw-server.ts';
 import { until } from '#spec/support/until.ts';
 
@@ -246,9 +246,9 @@ describe('KubeletClient', () => {
     await using system = setup({ authorizationDelayMs: 60_000 });
     const leaving = new AbortController();
     const target = { nodeName: 'a', host: '127.0.0.1', port: 1 };
-    const asking = system.client.get(target, '/path', { signal: leaving.signal, read: String });
+    const pending = system.client.get(target, '/path', { signal: leaving.signal, read: String });
     leaving.abort(new Error('the program ends'));
-    const failure = await asking.catch((error: Error) => error);
+    const failure = await pending.catch((error: Error) => error);
     expect(failure).to.have.property('message', 'the program ends');
     await system.clock.advance(60_000);
   });

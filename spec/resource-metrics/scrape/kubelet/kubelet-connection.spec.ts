@@ -109,7 +109,7 @@ describe('KubeletConnection', () => {
 
   describe('when the response waits for memory', () => {
     /** Requests 300 kB while other responses use all memory, and counts pauses of the timeout. */
-    const askWhileOthersHoldAll = async (server: RawServer, signal = never) => {
+    const requestWhileAllAreInUse = async (server: RawServer, signal = never) => {
       const memory = new ResponseMemory(new ManualClock(), 2 ** 20);
       const others = ['first', 'second'].map(() => memory.open({ onReserved() {}, onEvicted() {} }));
       for (const other of others) other.reserve(2 ** 20);
@@ -131,7 +131,7 @@ describe('KubeletConnection', () => {
 
     it('pauses the timeout until it gets the memory', async () => {
       await using server = await RawServer.start(responding(httpResponse('x'.repeat(300_000))));
-      using waiting = await askWhileOthersHoldAll(server);
+      using waiting = await requestWhileAllAreInUse(server);
       expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 0 });
       for (const other of waiting.others) other[Symbol.dispose]();
       expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 1 });
@@ -141,7 +141,7 @@ describe('KubeletConnection', () => {
     it('resumes the timeout when it is disposed', async () => {
       await using server = await RawServer.start(responding(httpResponse('x'.repeat(300_000))));
       const aborting = new AbortController();
-      using waiting = await askWhileOthersHoldAll(server, aborting.signal);
+      using waiting = await requestWhileAllAreInUse(server, aborting.signal);
       aborting.abort(new Error('the cycle ended'));
       expect(await waiting.response).to.equal('the cycle ended');
       expect(waiting.pauses).to.deep.equal({ begun: 1, ended: 1 });

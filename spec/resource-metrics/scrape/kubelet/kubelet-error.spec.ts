@@ -93,10 +93,10 @@ describe('explainHttpError', () => {
   });
 
   it('accepts five provisional responses, but not six', async () => {
-    const saidAfter = (count: number) =>
+    const messageAfter = (count: number) =>
       failureOf(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count)}${httpResponse('all')}`);
-    expect(await saidAfter(5)).to.equal('read "all"');
-    expect(await saidAfter(6)).to.equal('too many provisional responses');
+    expect(await messageAfter(5)).to.equal('read "all"');
+    expect(await messageAfter(6)).to.equal('too many provisional responses');
   });
 
   it('returns network errors unchanged', () => {

@@ -43,16 +43,16 @@ describe('ReceivedBody', () => {
   });
 
   it('allocates the expected length once, up to the usual length', () => {
-    const heldAfter = (expectedBytes: number, lengths: readonly number[]) => {
+    const openAfter = (expectedBytes: number, lengths: readonly number[]) => {
       using body = setup({ expectedBytes }).bodyOf();
       return lengths.map((length) => {
         body.append(Buffer.alloc(length));
         return body.contents().buffer;
       });
     };
-    const [first, ...others] = heldAfter(70_000, [16_000, 30_000, 28_000]);
+    const [first, ...others] = openAfter(70_000, [16_000, 30_000, 28_000]);
     expect(others.every((buffer) => buffer === first)).to.equal(true);
-    const [start, grown] = heldAfter(0, [16_000, 30_000]);
+    const [start, grown] = openAfter(0, [16_000, 30_000]);
     expect(grown).to.not.equal(start);
     using body = setup({ expectedBytes: 100 * MEBIBYTE, sharedBytes: 0 }).bodyOf();
     body.append(Buffer.from('a'));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 function setup(sharedBytes: number) {
   const clock = new ManualClock();
@@ -84,10 +84,10 @@ describe('ResponseMemory', () => {
     first.reserve(1000);
     second.reserve(100);
     third.reserve(1);
-    await clock.advance(LOOK_MS);
+    await clock.advance(POLL_INTERVAL_MS);
     expect(events).to.deep.equal([]);
     first.recordProgress();
-    await clock.advance(LOOK_MS);
+    await clock.advance(POLL_INTERVAL_MS);
     expect(events).to.deep.equal([
       'second: the response stalled while other responses waited for memory',
       'third reserved',
@@ -103,7 +103,7 @@ describe('ResponseMemory', () => {
     third.reserve(1);
     third[Symbol.dispose]();
     expect(clock.sleeperCount).to.equal(0);
-    await clock.advance(10 * LOOK_MS);
+    await clock.advance(10 * POLL_INTERVAL_MS);
     expect(events).to.deep.equal([]);
   });
 });

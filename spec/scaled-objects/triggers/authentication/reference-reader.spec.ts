@@ -26,7 +26,7 @@ function refusal(statusCode: number): ApiError {
 
 describe('clusterReader', () => {
   const { signal } = new AbortController();
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const served: Readonly<Record<string, unknown>> = {
     '/api/v1/namespaces/shop/secrets/login': { data: { user: 'Z8O8c3Q=' } },
     '/api/v1/namespaces/keda/secrets/login': { data: null },
@@ -39,7 +39,7 @@ describe('clusterReader', () => {
       throw refusal(path.endsWith('/forbidden') ? 403 : 404);
     },
     async requestJson(request: Posted) {
-      asked.push(request);
+      requested.push(request);
       if (request.path.includes('/forbidden/')) throw refusal(403);
       if (request.body.kind === 'TokenRequest')
         return { status: { token: request.body.spec.audiences?.[0] } };
@@ -54,7 +54,7 @@ describe('clusterReader', () => {
       authentication: (kind, key) => ({ metadata: { name: `${kind} ${key}` } }),
     });
 
-  beforeEach(() => void asked.splice(0));
+  beforeEach(() => void requested.splice(0));
 
   it('reads Secrets as text, and ConfigMaps as they are, by their names', async () => {
     const { secretData, configMapData } = reader();
@@ -94,7 +94,7 @@ describe('clusterReader', () => {
     expect(await errorOf(reader().serviceAccountToken('shop', 'worker', signal))).to.equal(
       'Cannot request a token of ServiceAccount shop/worker: --bound-service-account-token-audience is not set',
     );
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
   });
 
   it('hands out no token that the API server accepts, whatever its audience is called', async () => {
@@ -114,7 +114,7 @@ describe('clusterReader', () => {
   it('requests tokens of service accounts for the audience that is set, that last as long as is set', async () => {
     const { serviceAccountToken } = reader({ tokenAudience: 'sources' });
     expect(await serviceAccountToken('shop', 'worker', signal)).to.equal('sources');
-    expect(asked).to.deep.equal([
+    expect(requested).to.deep.equal([
       {
         ...{ method: 'POST', path: '/api/v1/namespaces/shop/serviceaccounts/worker/token' },
         body: {
@@ -158,19 +158,19 @@ describe('clusterReader', () => {
 
 describe('boundedReader', () => {
   const { signal } = new AbortController();
-  let asked: string[];
+  let requested: string[];
   let reader: AuthenticationReader;
 
   beforeEach(() => {
-    asked = [];
+    requested = [];
     const read = (kind: string) => async (_: string, name: string) => {
-      asked.push(`${kind} ${name}`);
+      requested.push(`${kind} ${name}`);
       return {};
     };
     reader = boundedReader({
       ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
       ...{ secretData: read('Secret'), configMapData: read('ConfigMap') },
-      serviceAccountToken: async (_, name) => `token ${asked.push(`token ${name}`)}`,
+      serviceAccountToken: async (_, name) => `token ${requested.push(`token ${name}`)}`,
     });
   });
 
@@ -181,7 +181,7 @@ describe('boundedReader', () => {
       await reader.serviceAccountToken('default', 'a', signal);
     }
     await reader.secretData('keda', 'a', signal);
-    expect(asked).to.deep.equal(['Secret a', 'ConfigMap a', 'token a', 'Secret a']);
+    expect(requested).to.deep.equal(['Secret a', 'ConfigMap a', 'token a', 'Secret a']);
   });
 
   it('reads a hundred for all triggers of an object, and rejects more', async () => {
@@ -195,7 +195,7 @@ describe('boundedReader', () => {
       'Error: the triggers refer to more than 100 Secrets, ConfigMaps and service accounts',
     );
     expect(await reader.secretData('default', 's0', signal)).to.deep.equal({});
-    expect(asked).to.have.lengthOf(100);
+    expect(requested).to.have.lengthOf(100);
   });
 
   it('reads 8 MiB for all triggers of an object, and rejects everything beyond that', async () => {

@@ -10,16 +10,16 @@ import { ManualClock } from '#spec/support/manual-clock.ts';
 describe('sharedReader', () => {
   const { signal } = new AbortController();
   let clock: ManualClock;
-  let asked: string[];
+  let requested: string[];
   let secrets: Map<string, Readonly<Record<string, string>> | Error>;
   let reader: SharedReader;
 
   beforeEach(() => {
     clock = new ManualClock();
-    asked = [];
+    requested = [];
     secrets = new Map([['login', { user: 'a' }]]);
     const secretData: AuthenticationReader['secretData'] = async (namespace, name) => {
-      asked.push(`${namespace}/${name}`);
+      requested.push(`${namespace}/${name}`);
       await clock.sleep(10);
       const found = secrets.get(name);
       if (found instanceof Error) throw found;
@@ -29,7 +29,7 @@ describe('sharedReader', () => {
       {
         ...{ clusterNamespace: 'keda', authentication: () => undefined, file: async () => ({}) },
         ...{ secretData, configMapData: secretData },
-        serviceAccountToken: async (_, name) => `token ${asked.push(name)}`,
+        serviceAccountToken: async (_, name) => `token ${requested.push(name)}`,
       },
       clock,
     );
@@ -48,15 +48,15 @@ describe('sharedReader', () => {
     expect(await Promise.all(both)).to.deep.equal([{ user: 'a' }, { user: 'a' }]);
     await clock.advance(4990);
     expect(await read('login')).to.deep.equal({ user: 'a' });
-    expect(asked).to.deep.equal(['shop/login']);
+    expect(requested).to.deep.equal(['shop/login']);
     expect(await read('login', reader, 'other')).to.deep.equal({ user: 'a' });
     const ofKind = reader.configMapData('shop', 'login', signal);
     await clock.advance(10);
     await ofKind;
-    expect(asked).to.deep.equal(['shop/login', 'other/login', 'shop/login']);
+    expect(requested).to.deep.equal(['shop/login', 'other/login', 'shop/login']);
     await clock.advance(5000);
     await read('login');
-    expect(asked).to.have.lengthOf(4);
+    expect(requested).to.have.lengthOf(4);
   });
 
   it('bypasses the cache for an object that was changed', async () => {
@@ -70,18 +70,18 @@ describe('sharedReader', () => {
   it('retries absent or forbidden objects with backoff, up to every 30 s, until they exist', async () => {
     const refusal = new ApiError('no', { statusCode: 403, reason: undefined, retryAfterMs: undefined });
     for (const result of [undefined, refusal]) {
-      asked = [];
+      requested = [];
       const name = result ? 'refused' : 'absent';
       if (result) secrets.set(name, result);
-      const askedAtS: number[] = [];
+      const requestedAtS: number[] = [];
       const startMs = clock.monotonicMs();
       for (let second = 0; second < 125; second++) {
-        const before = asked.length;
+        const before = requested.length;
         expect(await read(name)).to.equal(result?.message);
-        if (asked.length > before) askedAtS.push(second);
+        if (requested.length > before) requestedAtS.push(second);
         await clock.advance(startMs + (second + 1) * 1000 - clock.monotonicMs());
       }
-      expect(askedAtS).to.deep.equal([0, 2, 5, 10, 19, 36, 67, 98]);
+      expect(requestedAtS).to.deep.equal([0, 2, 5, 10, 19, 36, 67, 98]);
       secrets.set(name, { user: 'c' });
       await clock.advance(30_000);
       expect(await read(name)).to.deep.equal({ user: 'c' });
@@ -92,7 +92,7 @@ describe('sharedReader', () => {
     secrets.set('long', { text: 'x'.repeat(40_000) });
     await read('long');
     await read('long');
-    expect(asked).to.deep.equal(['shop/long', 'shop/long']);
+    expect(requested).to.deep.equal(['shop/long', 'shop/long']);
   });
 
   it('ends the wait of one that does not wait any more, and that of no other', async () => {
@@ -103,6 +103,6 @@ describe('sharedReader', () => {
     await clock.advance(10);
     expect(await leaving).to.equal('enough');
     expect(await staying).to.deep.equal({ user: 'a' });
-    expect(asked).to.deep.equal(['shop/login']);
+    expect(requested).to.deep.equal(['shop/login']);
   });
 });

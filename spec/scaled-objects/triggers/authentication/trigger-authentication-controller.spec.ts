@@ -23,23 +23,23 @@ describe('triggerAuthenticationController', () => {
       });
     await cluster.lead();
     const own = `${PATHS.authentications}/own`;
-    await cluster.holds(async () => (await cluster.get(own)).status?.scaledobjects === 'a,b');
-    await cluster.holds(
+    await cluster.untilMet(async () => (await cluster.get(own)).status?.scaledobjects === 'a,b');
+    await cluster.untilMet(
       async () => (await cluster.get(`${CLUSTER_WIDE}/shared`)).status?.scaledobjects === 'a,b',
     );
     await cluster.api.patch(own, 'merge', { spec: { secretTargetRef: [] } });
-    await cluster.holds(() =>
+    await cluster.untilMet(() =>
       cluster.events.some((event) => event.startsWith('own TriggerAuthenticationUpdated')),
     );
     await cluster.api.delete(own);
-    await cluster.holds(() =>
+    await cluster.untilMet(() =>
       cluster.events.some((event) => event.startsWith('own TriggerAuthenticationDeleted')),
     );
     const shared = `${CLUSTER_WIDE}/shared`;
     await cluster.api.patch(shared, 'merge', { spec: { secretTargetRef: [] } });
-    await cluster.holds(() => cluster.events.some((event) => /^shared \S+Updated /.test(event)));
+    await cluster.untilMet(() => cluster.events.some((event) => /^shared \S+Updated /.test(event)));
     await cluster.api.delete(shared);
-    await cluster.holds(() => cluster.events.some((event) => /^shared \S+Deleted /.test(event)));
+    await cluster.untilMet(() => cluster.events.some((event) => /^shared \S+Deleted /.test(event)));
     expect(cluster.events.filter((event) => /^(?:own|shared) /.test(event)).sort()).to.deep.equal([
       'own TriggerAuthenticationAdded New TriggerAuthentication configured',
       'own TriggerAuthenticationDeleted TriggerAuthentication was deleted',
@@ -58,13 +58,13 @@ describe('triggerAuthenticationController', () => {
     });
     await cluster.lead();
     const own = `${PATHS.authentications}/own`;
-    await cluster.holds(async () => (await cluster.get(own)).status?.scaledobjects === 'web');
+    await cluster.untilMet(async () => (await cluster.get(own)).status?.scaledobjects === 'web');
     await cluster.api.patch(`${PATHS.scaledObjects}/web`, 'merge', {
       spec: { triggers: [cluster.trigger('/queue')] },
     });
-    await cluster.holds(async () => (await cluster.get(own)).status?.scaledobjects === undefined);
+    await cluster.untilMet(async () => (await cluster.get(own)).status?.scaledobjects === undefined);
     await cluster.api.delete(own);
-    await cluster.holds(async () => (await cluster.get(own)).code === 404);
+    await cluster.untilMet(async () => (await cluster.get(own)).code === 404);
   });
 });
 

@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   tls: ['enable', 'disable'],
 };
 const PLACES = { M: 'metadata', A: 'authentication', E: 'environment' } as const;
-const TOLD = { M: 'triggerMetadata', A: 'authParams', E: 'resolvedEnv' } as const;
+const REPORTED = { M: 'triggerMetadata', A: 'authParams', E: 'resolvedEnv' } as const;
 type Letter = keyof typeof PLACES;
 
 interface Sources {
@@ -112,7 +112,7 @@ describe('parametersOf, of every trigger', () => {
             }
           }
           if (fallback !== 'needed') return;
-          const places = letters.map((letter) => TOLD[letter]).join(' ');
+          const places = letters.map((letter) => REPORTED[letter]).join(' ');
           expect(() => read(others(name, rows))).to.throw(
             `missing required parameter "${name}" in [${places}]`,
           );

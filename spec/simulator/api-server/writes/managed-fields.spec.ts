@@ -40,6 +40,6 @@ async function times(server: SimulatedApiServer): Promise<string[]> {
     .sort();
 }
 
-function timeOf(told: string): string {
-  return told.slice(told.lastIndexOf(' ') + 1);
+function timeOf(reported: string): string {
+  return reported.slice(reported.lastIndexOf(' ') + 1);
 }

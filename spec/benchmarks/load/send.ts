@@ -21,7 +21,7 @@ export type ResponseHeaders = Dispatcher.ResponseData['headers'];
  * @returns size of the body as transferred, in bytes
  * @throws Error for a status other than 200 or another format
  */
-export async function ask(client: Client, request: LoadRequest): Promise<number> {
+export async function send(client: Client, request: LoadRequest): Promise<number> {
   let bytes = 0;
   await receive(client, request, (chunk) => {
     bytes += chunk.length;

@@ -56,16 +56,16 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
           .send('RPUSH', key, 'x', 'y')
           .catch((error: Error) => expect(error.message).to.match(/^MOVED/));
       for (const address of [at(first), at(second)])
-        expect((await (await list('redis-cluster', { address, listName: key })).ask()).value, key).to.equal(
+        expect((await (await list('redis-cluster', { address, listName: key })).send()).value, key).to.equal(
           2,
         );
     }
     const gone = `127.0.0.1:${await freePort()}`;
     expect(
-      (await (await list('redis-cluster', { address: `${gone},${at(second)}`, listName: 'a' })).ask()).value,
+      (await (await list('redis-cluster', { address: `${gone},${at(second)}`, listName: 'a' })).send()).value,
     ).to.equal(2);
     const plain = await Promise.allSettled(
-      keys.map(async (listName) => await (await list('redis', { address: at(first), listName })).ask()),
+      keys.map(async (listName) => await (await list('redis', { address: at(first), listName })).send()),
     );
     expect(plain.some(({ status }) => status === 'rejected')).to.equal(true);
     for (const server of [first, second]) await server.send('XADD', 'orders', '*', 'a', '1').catch(() => {});
@@ -73,7 +73,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
       type: 'redis-cluster-streams',
       metadata: { address: at(first), stream: 'orders' },
     });
-    expect((await stream.ask()).value).to.equal(1);
+    expect((await stream.send()).value).to.equal(1);
   });
 
   it('queries the server that sentinels name, with the passwords of each', async () => {
@@ -91,15 +91,17 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
     const passwords = { sentinelPassword: 'first', password: 'second' };
     const metric = await list('redis-sentinel', { ...metadata, username: 'reader' }, passwords);
     expect(metric.name).to.equal('redis-jobs');
-    expect((await metric.ask()).value).to.equal(3);
+    expect((await metric.send()).value).to.equal(3);
     expect(metric.query.key + metric.query.description).to.not.match(/first|second/);
     expect(
       await errorOf(
-        (await list('redis-sentinel', { ...metadata, sentinelMaster: 'other' }, passwords)).ask(),
+        (await list('redis-sentinel', { ...metadata, sentinelMaster: 'other' }, passwords)).send(),
       ),
     ).to.match(/has no master "other"$/);
     expect(
-      await errorOf((await list('redis-sentinel', metadata, { ...passwords, sentinelPassword: 'no' })).ask()),
+      await errorOf(
+        (await list('redis-sentinel', metadata, { ...passwords, sentinelPassword: 'no' })).send(),
+      ),
     ).to.match(/^connection to redis failed: .*WRONGPASS/);
     await master.send('XADD', 'orders', '*', 'a', '1');
     const stream = await planned(redisStreamsTrigger(opening(redis)), {
@@ -107,7 +109,7 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
       metadata: { ...metadata, stream: 'orders' },
       authentication: { sentinelPassword: 'first' },
     });
-    expect((await stream.ask()).value).to.equal(1);
+    expect((await stream.send()).value).to.equal(1);
   });
 
   it('speaks TLS by certificates of both sides', async () => {
@@ -120,15 +122,15 @@ describe('redisTrigger, of clusters, sentinels and by TLS, with real redis-serve
       },
     });
     await server.send('RPUSH', 'jobs', 'a');
-    const known = { tls: 'enable', ca: authority.pem, ...client };
-    expect((await (await list('redis', { address: at(server) }, known)).ask()).value).to.equal(1);
+    const existing = { tls: 'enable', ca: authority.pem, ...client };
+    expect((await (await list('redis', { address: at(server) }, existing)).send()).value).to.equal(1);
     const unsafe = { address: at(server), enableTLS: 'true', unsafeSsl: 'true' };
-    expect((await (await list('redis', unsafe, client)).ask()).value).to.equal(1);
-    const { ca: _, ...unknown } = known;
-    expect(await errorOf((await list('redis', { address: at(server) }, unknown)).ask())).to.match(
+    expect((await (await list('redis', unsafe, client)).send()).value).to.equal(1);
+    const { ca: _, ...unknown } = existing;
+    expect(await errorOf((await list('redis', { address: at(server) }, unknown)).send())).to.match(
       /issuer|self-signed|verify/,
     );
-    expect(await errorOf((await list('redis', { address: at(server) })).ask())).to.match(
+    expect(await errorOf((await list('redis', { address: at(server) })).send())).to.match(
       /^connection to redis failed/,
     );
   });

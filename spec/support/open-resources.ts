@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import type { ManualClock } from './manual-clock.ts';
 
 /** Resources of a process that must return to their previous numbers. */
-export interface HeldResources {
+export interface OpenResources {
   readonly fileDescriptors: number;
   readonly sockets: number;
   /** On the manual clock. */
@@ -12,7 +12,7 @@ export interface HeldResources {
 }
 
 /** Counts the resources of this process. */
-export async function heldResources(clock: ManualClock): Promise<HeldResources> {
+export async function countResources(clock: ManualClock): Promise<OpenResources> {
   return {
     fileDescriptors: (await readdir('/proc/self/fd')).length,
     sockets: process.getActiveResourcesInfo().filter((type) => type === 'TCPSocketWrap').length,
@@ -21,17 +21,17 @@ export async function heldResources(clock: ManualClock): Promise<HeldResources> 
 }
 
 /** The maximum of each resource over some samples, since normal numbers vary. */
-export function mostOf(moments: readonly HeldResources[]): HeldResources {
-  const most = (what: keyof HeldResources) => Math.max(...moments.map((held) => held[what]));
-  return { fileDescriptors: most('fileDescriptors'), sockets: most('sockets'), timers: most('timers') };
+export function maxOf(moments: readonly OpenResources[]): OpenResources {
+  const max = (what: keyof OpenResources) => Math.max(...moments.map((retained) => retained[what]));
+  return { fileDescriptors: max('fileDescriptors'), sockets: max('sockets'), timers: max('timers') };
 }
 
 /** Whether no resource exceeds its earlier number. */
-export function isWithin(held: HeldResources, before: HeldResources): boolean {
+export function isWithin(retained: OpenResources, before: OpenResources): boolean {
   return (
-    held.fileDescriptors <= before.fileDescriptors &&
-    held.sockets <= before.sockets &&
-    held.timers <= before.timers
+    retained.fileDescriptors <= before.fileDescriptors &&
+    retained.sockets <= before.sockets &&
+    retained.timers <= before.timers
   );
 }
 

@@ -5,10 +5,10 @@ import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { Informer } from '#lib/kubernetes/informer/informer.ts';
 import { resourceVersionOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import { eventually } from './eventually.ts';
-import { memoryInUse } from './held-resources.ts';
 import { HostileWatchServer } from './hostile-watch-server.ts';
 import { LoopbackServer } from './loopback-server.ts';
 import { ManualClock } from './manual-clock.ts';
+import { memoryInUse } from './open-resources.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** Observations of a controller that watched a hostile server. */
@@ -28,11 +28,11 @@ export interface HostileRun {
 }
 
 const CHANGES_PER_SECOND = 20;
-const FORGETS_EACH_S = 60;
+const COMPACTS_EACH_S = 60;
 const LAST = 'the-last';
 
 /** Runs a controller against a hostile API server on a manual clock; each watch breaks within a second. */
-export async function followHostileServer({
+export async function watchHostileServer({
   objects,
   seconds,
 }: {
@@ -57,12 +57,12 @@ export async function followHostileServer({
   const informer = stack.use(
     new Informer({ client, clock, logger, collection, transform: resourceVersionOf }),
   );
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   const steppedBack: string[] = [];
   informer.onChange(({ key, current }) => {
     if (current === undefined) return;
-    if (Number(current) <= (told.get(key) ?? 0)) steppedBack.push(`${key} to ${current}`);
-    told.set(key, Number(current));
+    if (Number(current) <= (reported.get(key) ?? 0)) steppedBack.push(`${key} to ${current}`);
+    reported.set(key, Number(current));
   });
   const reconciled = new Map<string, number>();
   const [active, overlapping] = [new Set<string>(), [] as string[]];
@@ -103,7 +103,7 @@ export async function followHostileServer({
     await clock.advance(500);
     server.cut();
     server.change(CHANGES_PER_SECOND / 2);
-    if (second % FORGETS_EACH_S === 0) server.forget();
+    if (second % COMPACTS_EACH_S === 0) server.remove();
     await clock.advance(500);
     await watched();
     listening.requests.length = 0; // neither these nor log lines are the controller's memory

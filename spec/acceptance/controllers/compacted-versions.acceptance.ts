@@ -13,10 +13,10 @@ import { ControlPlane } from '../control-plane/control-plane.ts';
 import { needBinaries } from '../control-plane/need-binaries.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-const SEEN_WITHIN_MS = 120_000;
+const OBSERVED_WITHIN_MS = 120_000;
 
 /** The fields of a ConfigMap that the informer caches. */
-interface Kept {
+interface Retained {
   readonly name: string;
   readonly text: unknown;
 }
@@ -35,20 +35,20 @@ describe('Informer, on a real API server', function () {
     await using stack = new AsyncDisposableStack();
     const link = stack.use(await BreakableLink.to(controlPlane.port));
     const informer = stack.use(await informerBy(link, stack));
-    const told: string[] = [];
+    const reported: string[] = [];
     informer.onChange(({ key, previous, current }) => {
-      told.push(`${key}: ${previous?.text ?? 'nothing'} → ${current?.text ?? 'nothing'}`);
+      reported.push(`${key}: ${previous?.text ?? 'nothing'} → ${current?.text ?? 'nothing'}`);
     });
     informer.start();
     await until(() => informer.isSynced);
     const version = await currentVersion();
-    told.length = 0;
+    reported.length = 0;
 
     link.cut();
     await controlPlane.client.patch(`${CONFIG_MAPS}/changed`, { data: { text: 'new' } });
     await controlPlane.client.delete(`${CONFIG_MAPS}/deleted`);
     await create('added');
-    await controlPlane.forgetVersions();
+    await controlPlane.compact();
     const watch = `${CONFIG_MAPS}?watch=true&timeoutSeconds=5&resourceVersion=${version}`;
     expect(await controlPlane.client.get<object>(watch)).to.have.nested.include({
       type: 'ERROR',
@@ -57,15 +57,15 @@ describe('Informer, on a real API server', function () {
     });
     link.mend();
 
-    await until(() => told.length >= 3);
-    expect(told.toSorted()).to.deep.equal([
+    await until(() => reported.length >= 3);
+    expect(reported.toSorted()).to.deep.equal([
       'default/added: nothing → old',
       'default/changed: old → new',
       'default/deleted: old → nothing',
     ]);
     await controlPlane.client.patch(`${CONFIG_MAPS}/kept`, { data: { text: 'newer' } });
-    await until(() => told.length >= 4);
-    expect(told.at(-1)).to.equal('default/kept: old → newer');
+    await until(() => reported.length >= 4);
+    expect(reported.at(-1)).to.equal('default/kept: old → newer');
   });
 
   it('gets an error if a further page of a list has expired', async () => {
@@ -73,7 +73,7 @@ describe('Informer, on a real API server', function () {
       `${CONFIG_MAPS}?limit=1`,
     );
     await create('another');
-    await controlPlane.forgetVersions();
+    await controlPlane.compact();
     const further = `${CONFIG_MAPS}?limit=1&continue=${encodeURIComponent(metadata.continue)}`;
     const refusal = await controlPlane.client.get(further).then(
       () => undefined,
@@ -88,7 +88,7 @@ describe('Informer, on a real API server', function () {
     await controlPlane.client.create(CONFIG_MAPS, object);
   }
 
-  async function informerBy(link: BreakableLink, stack: AsyncDisposableStack): Promise<Informer<Kept>> {
+  async function informerBy(link: BreakableLink, stack: AsyncDisposableStack): Promise<Informer<Retained>> {
     const { pki, port, folder } = controlPlane;
     const text = controlPlane.kubeconfigFor('admin', pki.admin).replaceAll(`:${port}`, `:${link.port}`);
     const kubeconfig = join(folder, 'link.kubeconfig');
@@ -96,10 +96,10 @@ describe('Informer, on a real API server', function () {
     const logger = new RecordingLogger();
     const access = await loadClusterAccess({ kubeconfig, clock: systemClock, logger });
     const client = stack.use(new ApiClient({ access, clock: systemClock, userAgent: 'spec' }));
-    return new Informer<Kept>({
+    return new Informer<Retained>({
       ...{ client, logger, clock: systemClock },
       collection: { path: CONFIG_MAPS },
-      transform: readKept,
+      transform: readStored,
     });
   }
 
@@ -110,17 +110,17 @@ describe('Informer, on a real API server', function () {
     return metadata.resourceVersion;
   }
 
-  async function until(holds: () => boolean): Promise<void> {
-    const deadlineMs = Date.now() + SEEN_WITHIN_MS;
-    while (!holds()) {
-      if (Date.now() > deadlineMs) throw new Error(`It never held: ${holds}`);
+  async function until(condition: () => boolean): Promise<void> {
+    const deadlineMs = Date.now() + OBSERVED_WITHIN_MS;
+    while (!condition()) {
+      if (Date.now() > deadlineMs) throw new Error(`Never true: ${condition}`);
       await sleep(50);
     }
   }
 });
 
 /** Excludes ConfigMaps that Kubernetes itself creates. */
-function readKept(value: unknown): Kept | undefined {
+function readStored(value: unknown): Retained | undefined {
   const metadata = objectMetadata(value);
   const text = propertyOf(propertyOf(value, 'data'), 'text');
   return metadata && text !== undefined ? { name: metadata.key, text } : undefined;

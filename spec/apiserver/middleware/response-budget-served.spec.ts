@@ -33,7 +33,7 @@ describe('accountResponse', () => {
       for (let client = 0; client < 50; client++) void server[protocol](LIST);
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 42); // 8 are buffered
       expect(await server.metric('apiserver_held_response_bytes')).to.be.within(1, 4 * MIB);
-      const response = server.ask(LIST, 'Bearer bob');
+      const response = server.send(LIST, 'Bearer bob');
       await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 43);
       await server.clock.advance(2_000);
       expect((await response).status).to.equal(200);
@@ -50,9 +50,9 @@ describe('accountResponse', () => {
 
   it('responds with 429 after ten seconds when no response can be cut off', async () => {
     await using server = await setUp();
-    const made = server.askEndpoint();
+    const made = server.requestEndpoint();
     await eventually(async () => (await server.metric('apiserver_held_response_bytes')) > 0);
-    const late = server.ask(TABLE, 'Bearer bob');
+    const late = server.send(TABLE, 'Bearer bob');
     await eventually(async () => (await server.metric('apiserver_waiting_responses')) === 1);
     await server.clock.advance(10_000);
     const { status, headers } = await late;
@@ -115,9 +115,9 @@ async function setUp(maxBufferedBytes = 4 * MIB) {
     clock,
     port,
     finish,
-    askEndpoint: () => requestHttp1({ port, path: '/slowly-made' }),
+    requestEndpoint: () => requestHttp1({ port, path: '/slowly-made' }),
     metric,
-    ask: (accept: string, authorization: string) =>
+    send: (accept: string, authorization: string) =>
       requestHttp1({ port, path, headers: { accept, authorization } }),
     refusals: () => metric('apiserver_refused_requests_total{reason="held_responses"}'),
     async neglectHttp1(accept: string): Promise<void> {

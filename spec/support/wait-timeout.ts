@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 
 /** Shorter than mocha's timeout, so that a failure names the condition. */
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 /** The maximum time that counts between two checks: a suspended process has not waited. */
 const MAX_POLL_INTERVAL_MS = 1_000;
@@ -11,20 +11,20 @@ const PAUSE_SHARE = 1 / 20;
 const MAX_PAUSE_MS = 20;
 
 /** The timeout of a spec for something that happens by itself. */
-export class Patience {
+export class WaitTimeout {
   #waitedMs = 0;
-  #lookedAtMs = performance.now();
+  #checkedAtMs = performance.now();
 
   /** Whether the timeout has passed; only time between frequent checks counts. */
   isOver(): boolean {
     const nowMs = performance.now();
-    this.#waitedMs += Math.min(nowMs - this.#lookedAtMs, MAX_POLL_INTERVAL_MS);
-    this.#lookedAtMs = nowMs;
-    return this.#waitedMs > PATIENCE_MS;
+    this.#waitedMs += Math.min(nowMs - this.#checkedAtMs, MAX_POLL_INTERVAL_MS);
+    this.#checkedAtMs = nowMs;
+    return this.#waitedMs > TIMEOUT_MS;
   }
 
   /** Waits until the next check is due; the event loop runs meanwhile. */
-  async untilNextLook(): Promise<void> {
+  async untilNextCheck(): Promise<void> {
     const pauseMs = Math.min(this.#waitedMs * PAUSE_SHARE, MAX_PAUSE_MS);
     await (pauseMs < 1 ? nextIteration() : sleep(pauseMs)); // most conditions need few iterations
   }

@@ -5,7 +5,7 @@ const BY_KEYS =
 const BAD_BODY = 'The simulator responds with 400 to a body of another kind, Kubernetes with 422';
 
 /** Steps to which the simulator responds differently from kube-apiserver, and why the difference remains. */
-export interface KnownDifferences {
+export interface ExpectedDifferences {
   /** Reasons by name of the step. */
   readonly reasons: ReadonlyMap<string, string>;
   /** Steps for which the status differs, too. */
@@ -13,7 +13,7 @@ export interface KnownDifferences {
 }
 
 /** Differences from a Kubernetes version. Compared with 1.20.2 and 1.36.2. */
-export function knownDifferences(kubernetesMinor: number): KnownDifferences {
+export function expectedDifferences(kubernetesMinor: number): ExpectedDifferences {
   const isOld = kubernetesMinor < 23;
   return {
     reasons: new Map([...BOTH, ...(isOld ? OLD : NEW)]),

@@ -53,7 +53,7 @@ describe('reconcileScaling, once', () => {
   it('writes the time of the last activity when it ends, even if it was written less than a minute before', async () => {
     const { status } = await stepped({
       ...{ replicas: 2, states: [NOTHING_TO_DO], cooldownPeriod: 300 },
-      ...{ status: { lastActiveTime: '2026-01-01T00:00:00Z' }, seconds: 50, heardActiveAtMs: 40_000 },
+      ...{ status: { lastActiveTime: '2026-01-01T00:00:00Z' }, seconds: 50, receivedActiveAtMs: 40_000 },
     });
     expect(status.lastActiveTime).to.equal('2026-01-01T00:00:40Z');
   });
@@ -78,7 +78,7 @@ async function stepped({
   cooldownPeriod = 0,
   status: before = {},
   seconds = 0,
-  heardActiveAtMs,
+  receivedActiveAtMs,
   events = [],
   set,
 }: {
@@ -92,7 +92,7 @@ async function stepped({
   /** Seconds since the start of the clock. */
   readonly seconds?: number;
   /** When a poll last found it active, by the monotonic clock. */
-  readonly heardActiveAtMs?: number;
+  readonly receivedActiveAtMs?: number;
   readonly events?: string[];
   readonly set?: () => Promise<never>;
 }) {
@@ -106,8 +106,8 @@ async function stepped({
     return { trigger, metric, state: states[index], isPushed: false };
   });
   const sizes: number[] = [];
-  const tell = (reason: string, message: string) => void events.push(`${reason} ${message}`);
-  const own = { normal: tell, warning: tell };
+  const report = (reason: string, message: string) => void events.push(`${reason} ${message}`);
+  const own = { normal: report, warning: report };
   const clock = new ManualClock();
   await clock.advance(seconds * 1000);
   const object = {
@@ -128,7 +128,7 @@ async function stepped({
     ...{ hpa: {}, own, workloads: { find: () => undefined } },
     plans: {
       observe: () => observed,
-      lastActiveAtMs: () => heardActiveAtMs,
+      lastActiveAtMs: () => receivedActiveAtMs,
     },
     scales: {
       get: async () => ({ specReplicas: replicasByNow }),
