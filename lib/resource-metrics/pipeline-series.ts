@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { exposition } from '#lib/telemetry/exposition.ts';
 import {
   ExponentialHistogram,
-  LabelledGauges,
   LabelledHistograms,
   type SlicedRegistry,
 } from '#lib/telemetry/sliced-registry.ts';
@@ -30,7 +30,8 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export class PipelineMetrics {
   readonly #requestDuration: LabelledHistograms;
   readonly #requests: Counter<'success'>;
-  readonly #lastRequestTime: LabelledGauges;
+  /** In seconds since the epoch, by node. */
+  readonly #lastRequestTime = new Map<string, number>();
   readonly #freshness: ExponentialHistogram;
   readonly #ignored: Counter;
   readonly #notScraped: Counter;
@@ -54,12 +55,13 @@ export class PipelineMetrics {
       labelNames: ['success'],
       registers,
     });
-    this.#lastRequestTime = new LabelledGauges({
+    const lastRequestTime = {
       name: 'metrics_server_kubelet_last_request_time_seconds',
       help: 'Time of last request performed to Kubelet API since unix epoch in seconds',
-      label: 'node',
-    });
-    registry.add(this.#lastRequestTime);
+      type: 'gauge',
+      samples: ([node, value]: [string, number]) => [{ labels: { node }, value }],
+    } as const;
+    registry.add(exposition([lastRequestTime], () => [...this.#lastRequestTime]));
     this.#freshness = new ExponentialHistogram({
       name: 'metrics_server_api_metric_freshness_seconds',
       help: 'Freshness of metrics exported',
@@ -153,7 +155,7 @@ export class PipelineMetrics {
   /** Removes nodes that are no longer live. */
   retain(isLive: (nodeName: string) => boolean): void {
     this.#requestDuration.retain(isLive);
-    this.#lastRequestTime.retain(isLive);
+    for (const name of this.#lastRequestTime.keys()) if (!isLive(name)) this.#lastRequestTime.delete(name);
   }
 }
 

@@ -79,46 +79,6 @@ export class ExponentialHistogram implements SlicedSeries {
   }
 }
 
-interface LabelledGaugesOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly label: string;
-}
-
-const GAUGES_PER_SLICE = 2000;
-
-/** One gauge per value of a label, for thousands of values. */
-export class LabelledGauges implements SlicedSeries {
-  readonly #options: LabelledGaugesOptions;
-  readonly #values = new Map<string, number>();
-
-  constructor(options: LabelledGaugesOptions) {
-    this.#options = options;
-  }
-
-  set(labelValue: string, value: number): void {
-    this.#values.set(labelValue, value);
-  }
-
-  /** Removes gauges whose label value is no longer live. */
-  retain(isLive: (labelValue: string) => boolean): void {
-    for (const labelValue of this.#values.keys()) if (!isLive(labelValue)) this.#values.delete(labelValue);
-  }
-
-  *slices(): Iterable<string> {
-    const { name, help, label } = this.#options;
-    let slice = `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
-    let written = 0;
-    for (const [labelValue, value] of this.#values) {
-      slice += `${name}{${label}="${escapeLabelValue(labelValue)}"} ${value}\n`;
-      if (++written % GAUGES_PER_SLICE !== 0) continue;
-      yield slice;
-      slice = '';
-    }
-    yield slice;
-  }
-}
-
 interface LabelledHistogramsOptions {
   readonly name: string;
   readonly help: string;
