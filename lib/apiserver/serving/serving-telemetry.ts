@@ -35,6 +35,13 @@ export class ServingTelemetry {
     },
   ) {
     const registers = [registry];
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        ...{ name, help, registers },
+        collect() {
+          this.set(read());
+        },
+      });
     const inFlight = this.#inFlight;
     new Gauge({
       name: 'apiserver_current_inflight_requests',
@@ -56,38 +63,22 @@ export class ServingTelemetry {
       help: 'Number of connections that were closed because they were idle.',
       registers,
     });
-    new Gauge({
-      name: 'apiserver_open_connections',
-      help: 'Number of open client connections.',
-      registers,
-      collect() {
-        this.set(counts.connections());
-      },
-    });
-    new Gauge({
-      name: 'apiserver_tls_handshakes',
-      help: 'Number of connections whose TLS handshake is in progress.',
-      registers,
-      collect() {
-        this.set(counts.handshakes());
-      },
-    });
-    new Gauge({
-      name: 'apiserver_held_response_bytes',
-      help: 'Number of bytes of responses that clients have not read yet.',
-      registers,
-      collect() {
-        this.set(counts.bufferedBytes());
-      },
-    });
-    new Gauge({
-      name: 'apiserver_waiting_responses',
-      help: 'Number of responses waiting for other responses to release memory.',
-      registers,
-      collect() {
-        this.set(counts.waitingResponses());
-      },
-    });
+    gauge('apiserver_open_connections', 'Number of open client connections.', counts.connections);
+    gauge(
+      'apiserver_tls_handshakes',
+      'Number of connections whose TLS handshake is in progress.',
+      counts.handshakes,
+    );
+    gauge(
+      'apiserver_held_response_bytes',
+      'Number of bytes of responses that clients have not read yet.',
+      counts.bufferedBytes,
+    );
+    gauge(
+      'apiserver_waiting_responses',
+      'Number of responses waiting for other responses to release memory.',
+      counts.waitingResponses,
+    );
   }
 
   setInFlight(kind: RequestKind, count: number): void {
