@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
@@ -21,7 +22,7 @@ interface PodLookupOptions {
   readonly clock: Clock;
 }
 
-/** Lookups per interval; more are rejected, to protect the API server. */
+/** Lookups at once, and on average per interval; more are rejected, to protect the API server. */
 const LOOKUPS_PER_INTERVAL = 10;
 const INTERVAL_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -40,15 +41,16 @@ const POD_LIST = z.object({
 /** Looks up pods that are not in the cache of running pods, at a limited rate. */
 export class PodLookup {
   readonly #options: PodLookupOptions;
-  #intervalStartMs = Number.NEGATIVE_INFINITY;
-  #count = 0;
+  readonly #permits: TokenBucket;
 
   constructor(options: PodLookupOptions) {
     this.#options = options;
+    const perSecond = LOOKUPS_PER_INTERVAL / (INTERVAL_MS / 1000);
+    this.#permits = new TokenBucket({ clock: options.clock, perSecond, burst: LOOKUPS_PER_INTERVAL });
   }
 
   async find(namespace: string, name: string): Promise<PodFacts> {
-    if (!this.#takePermit()) {
+    if (!this.#permits.tryTake()) {
       return {
         kind: 'unknown',
         because: `${LOOKUPS_PER_INTERVAL} pods were looked up in the last ${INTERVAL_MS / 1000} s; query again in a moment`,
@@ -80,14 +82,5 @@ export class PodLookup {
         because: missing ? 'the permission to list pods is missing' : describeError(error),
       };
     }
-  }
-
-  #takePermit(): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#intervalStartMs >= INTERVAL_MS) {
-      this.#intervalStartMs = nowMs;
-      this.#count = 0;
-    }
-    return this.#count++ < LOOKUPS_PER_INTERVAL;
   }
 }
