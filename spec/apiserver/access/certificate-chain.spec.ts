@@ -19,9 +19,11 @@ describe('parseCaBundle', () => {
     const [one, other] = [new TestAuthority('one').pem, new TestAuthority('other').pem];
     const both = `${one}${other}`;
     for (const end of [one.length + 10, one.length + 30, one.length + other.length / 2, both.length - 10])
-      expect(() => parseCaBundle(both.slice(0, end)), `cut off at ${end}`).to.throw('1 of 2 are truncated');
+      expect(() => parseCaBundle(both.slice(0, end)), `cut off at ${end}`).to.throw(
+        '1 of 2 certificates are truncated',
+      );
     const withoutItsEnd = one.replace(/-----END.*/, '');
-    expect(() => parseCaBundle(withoutItsEnd + other)).to.throw('1 of 2 are truncated');
+    expect(() => parseCaBundle(withoutItsEnd + other)).to.throw('1 of 2 certificates are truncated');
     expect(parseCaBundle(one.trim() + other).certificates).to.have.length(2); // all of them nonetheless
   });
 });

@@ -246,7 +246,7 @@ describe('hpaDoctor', () => {
     const { findings, diagnoses } = await examine();
     expect(diagnoses).to.deep.equal(['hpa-annotation-invalid', 'hpa-annotation-invalid']);
     expect(
-      foundOf(findings, 'odd').map((one) => (one as { readonly observed?: string }).observed),
+      foundOf(findings, 'odd').map((one) => (one as { readonly seen?: string }).seen),
     ).to.include.members([
       'annotation platform.stke/resync-period "5" is not a duration from 1s to 24h; using 15s',
       'annotation autoscaling.stke.com/auto-min-replicas-lowest "few" must be an integer from 1 to 2147483647',

@@ -85,7 +85,7 @@ describe('CachedSchedules', () => {
     for (let index = 0; index < 50; index++) expect(cached(`web-${index}`)).to.have.property('entries');
     expect(cached('web-50'))
       .to.have.nested.property('error.message')
-      .that.includes('more than 50000 entries');
+      .that.includes('more than 50000 items in spec.schedules');
     expect(cached('web', 'other')).to.have.property('entries');
   });
 });

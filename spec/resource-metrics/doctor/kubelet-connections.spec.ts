@@ -56,7 +56,7 @@ describe('kubeletConnections', () => {
     expect(findings.find(({ status }) => status === 'failed'))
       .to.have.property('remedy')
       .which.matches(/^Make nowhere\.invalid resolvable for pods /)
-      .and.matches(/; it has Hostname, ExternalIP\.$/);
+      .and.matches(/; the node has Hostname, ExternalIP\.$/);
   });
 });
 
