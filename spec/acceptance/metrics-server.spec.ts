@@ -234,7 +234,7 @@ describe('the metrics server, whole', () => {
         'protobuf, gzip, HTTP/2',
       ]);
       for (const { toBaseline } of requests) expect(toBaseline).to.be.above(0);
-      expect(scraping.connections).to.deep.equal({ open: 1, kept: 1 });
+      expect(scraping.connections).to.deep.equal({ open: 1, retained: 1 });
       expect(scraping.endpoints.map(({ path }) => path)).to.deep.equal([
         '/stats/summary?only_cpu_and_memory=true',
       ]);
