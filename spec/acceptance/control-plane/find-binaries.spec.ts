@@ -84,7 +84,7 @@ describe('makeBinaries', () => {
 
   it('reports why there is none, with the error of the attempt', async () => {
     expect(await make("echo 'no apt source' >&2; exit 1", 30_000)).to.deep.equal({
-      told: ['no apt source'],
+      reported: ['no apt source'],
       outcome: 'Cannot make a control plane: see above',
     });
   });

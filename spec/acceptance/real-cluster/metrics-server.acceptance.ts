@@ -153,7 +153,7 @@ describe('metrics-server, installed on a real API server', function () {
       );
       return { expected: spec.replicas, ready: status.readyReplicas };
     };
-    expect(await replicas()).to.deep.equal({ wanted: 1, ready: 1 });
+    expect(await replicas()).to.deep.equal({ expected: 1, ready: 1 });
     cluster.pods.setWork('web', { cpuMillicores: 200, memoryBytes: 24 * MEBIBYTE });
     await cluster.until(replicas, ({ expected, ready }) => expected === 4 && ready === 4, 180_000);
     cluster.pods.setWork('web', { cpuMillicores: 20, memoryBytes: 24 * MEBIBYTE });

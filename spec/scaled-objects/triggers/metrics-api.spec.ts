@@ -149,7 +149,7 @@ describe('metricsApiTrigger', () => {
     expect((await aggregate({ aggregationType: 'min' })).value).to.equal(2);
     for (const aggregationType of ['sum', 'max'])
       expect(await errorOf(aggregate({ aggregationType }))).to.equal(
-        `1 of 3 endpoints have no value, and ${aggregationType} needs all: error requesting metrics endpoint: /depth: api returned 500`,
+        `1 of 3 endpoints have no value, and ${aggregationType} requires the values of all endpoints: error requesting metrics endpoint: /depth: api returned 500`,
       );
     values['127.0.0.3'] = 1;
     for (const [aggregationType, value] of [
