@@ -3,6 +3,10 @@ import { autoMinSettings } from '../min-replicas/auto-min-settings.ts';
 import { syncSchedule } from '../sync-schedule.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
 
+/** Annotations of metrics have a check of their own. */
+const SUBJECT =
+  'annotations of the controller hpa (platform.stke/resync-period, autoscaling.stke.com/auto-min-replicas*)';
+
 /** Checks that annotations of HPAs are valid. */
 export function annotations(
   examined: ExaminedHpas,
@@ -27,7 +31,9 @@ export function annotations(
           });
         });
       });
-      return found.length > 0 ? found : [ok('annotations', `${hpas.length} HPAs have valid annotations`)];
+      if (found.length > 0) return found;
+      const ofHpas = hpas.length === 1 ? '1 HPA' : `${hpas.length} HPAs`;
+      return [ok(SUBJECT, `valid on ${ofHpas}`)];
     },
   };
 }

@@ -71,7 +71,7 @@ export const HPA_DIAGNOSES = {
   'hpa-cannot-decide': {
     title: 'The metrics of an HPA cannot be evaluated',
     remedy:
-      'Check the metrics of the HPA with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
+      'Check the metrics of the HPA with `kubectl -n NAMESPACE describe hpa NAME`, and `/debug/hpa?namespace=NAMESPACE&name=NAME` of the leader, which shows the values of each metric. The check "Values of collected metrics" has the cause where a custom or external metric is not served. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
   },
   'hpa-annotation-invalid': {
     title: 'An annotation of an HPA is invalid',

@@ -13,7 +13,7 @@ import { type ExaminedHpas, failed } from './examination.ts';
 export function targets(examined: ExaminedHpas): Check {
   return {
     name: 'hpa-targets',
-    title: 'Targets of HorizontalPodAutoscalers',
+    title: 'Targets and metrics of HorizontalPodAutoscalers',
 
     async run(context) {
       const hpas = await examined.all(context);

@@ -154,7 +154,7 @@ export const METRICS_VERSIONS: Readonly<Record<MetricsGroup, readonly string[]>>
 };
 
 /** A version of a metrics API that responds through the API server. */
-interface RespondingVersion {
+export interface RespondingVersion {
   readonly version: string;
   /** The metrics in its discovery. */
   readonly names: ReadonlySet<string>;
@@ -227,6 +227,11 @@ export const METRICS_DIAGNOSES = {
     title: 'A metric with a value is not served',
     remedy:
       'Query /debug/metrics of each replica for HPA NAME in NAMESPACE: a replica that cannot reach the source, or has not observed the HPA, does not serve the metric.',
+  },
+  'metric-without-collector': {
+    title: 'Nothing serves a metric of an HPA',
+    remedy:
+      'Add the annotation that configures a collector for METRIC, ANNOTATION: `kubectl -n NAMESPACE edit hpa NAME`; docs/reference/annotations.md has an example of each collector. If another provider is meant to serve the metric, check that it runs and has this metric: `kubectl get apiservices` shows which Service serves GROUP.',
   },
 } as const satisfies Diagnoses;
 

@@ -2,13 +2,14 @@ import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
-import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { nameOfMetric } from '../collected-metrics.ts';
+import { isDnsLabel, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { type HpaMetric, nameOfMetric } from '../collected-metrics.ts';
 import {
   type ExaminedMetric,
   type ExaminedMetrics,
   failed,
   isDiscovered,
+  type RespondingVersion,
   respondingVersion,
   subjectOf,
   subjectOfHpa,
@@ -37,7 +38,11 @@ export function servedValues(examined: ExaminedMetrics): Check {
           const others = uncollected.filter((one) => one.group === group);
           const isUsed = all.length + others.length > 0;
           const responding = isUsed ? await respondingVersion(context, group) : undefined;
-          if (!responding) continue; // the APIService's finding covers all
+          if (!responding) {
+            // Of collected metrics, the APIService's finding covers all.
+            if (all.length === 0) found.push(...others.map((one) => notProvided(one, 'does not respond')));
+            continue;
+          }
           const { version, names } = responding;
           const isCollectedHere = all.some((one) => isDiscovered(one, names));
           const own = isCollectedHere ? all : []; // of another provider, the APIService's finding covers all
@@ -48,7 +53,7 @@ export function servedValues(examined: ExaminedMetrics): Check {
           });
           const requestedOthers = others.slice(0, MAX_METRICS).map(async (one) => {
             using _permit = await semaphore.acquire(context.signal);
-            return await examineUncollected(context, one, version);
+            return await examineUncollected(context, one, responding);
           });
           found.push(...(await Promise.all([...requested, ...requestedOthers])).flat());
         }
@@ -89,23 +94,47 @@ async function examineMetric(
 async function examineUncollected(
   context: ClusterContext,
   one: UncollectedMetric,
-  version: string,
+  { version, names }: RespondingVersion,
 ): Promise<readonly Finding[]> {
+  const { metric, group } = one;
   const path = await pathOf(context, one, version);
-  const lacking = (why: string) => [
-    note(
-      `${subjectOfHpa(one.hpa)} ${nameOfMetric(one.metric)}`,
-      `no annotation of the HPA configures a collector for this metric, and ${why}`,
-    ),
-  ];
-  if (path === undefined) return lacking('the API server does not serve the kind of the described object');
+  if (path === undefined)
+    return [notProvided(one, 'cannot serve it: the API server has no resource of the described object')];
   try {
-    const items = propertyOf(await context.get(path, `get ${one.group}`), 'items');
-    return Array.isArray(items) && items.length > 0 ? [] : lacking('the API returns no value');
+    const items = propertyOf(await context.get(path, `get ${group}`), 'items');
+    if (Array.isArray(items) && items.length > 0) return [];
+    if (metric.type === 'Pods' && names.has(`pods/${metric.name}`))
+      return [note(subjectOfUncollected(one), 'another provider serves it, and has no value of any pod')];
+    return [notProvided(one, 'returns no value')];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return lacking(`the API returns no value: ${error.message}`);
+    const { statusCode, serverMessage = error.message } = error;
+    return [notProvided(one, `returns status ${statusCode}: ${serverMessage}`)];
   }
+}
+
+/** @param response how the API responds, as in `returns no value` */
+function notProvided(one: UncollectedMetric, response: string): Finding {
+  const { hpa, metric, group } = one;
+  return failed(
+    subjectOfUncollected(one),
+    `nothing serves this metric: the HPA has no collector for it, and ${group} ${response}`,
+    {
+      ...{ diagnosis: 'metric-without-collector', NAMESPACE: hpa.namespace, NAME: hpa.name },
+      ...{ METRIC: nameOfMetric(metric), GROUP: group, ANNOTATION: annotationFor(metric) },
+    },
+  );
+}
+
+function subjectOfUncollected({ hpa, metric }: UncollectedMetric): string {
+  return `${subjectOfHpa(hpa)} ${nameOfMetric(metric)}`;
+}
+
+/** The annotation that configures a collector: names that no key can contain are in the list of collectors. */
+function annotationFor({ type, name }: HpaMetric): string {
+  return isDnsLabel(name)
+    ? `metric-config.${type.toLowerCase()}.${name}.COLLECTOR/SETTING`
+    : 'metric-config/collectors';
 }
 
 /** Path of the HPA controller's request; of pods, for all of the namespace. */

@@ -235,6 +235,13 @@ describe('hpaDoctor', () => {
     expect(examined).to.have.members(given);
   });
 
+  it('names the annotations that are valid, and counts their HPAs', async () => {
+    const { findings } = await examine();
+    expect(findings.map(lineOf)).to.include(
+      'ok annotations of the controller hpa (platform.stke/resync-period, autoscaling.stke.com/auto-min-replicas*): valid on 1 HPA',
+    );
+  });
+
   it('reports invalid annotations', async () => {
     await using _metrics = await startMetricsApis(server.cluster);
     await deployment('odd', { cpu: '100m' });
@@ -272,7 +279,7 @@ describe('hpaDoctor', () => {
         'ok metrics.k8s.io: responds',
       ],
       [
-        'hpa-targets: Targets of HorizontalPodAutoscalers',
+        'hpa-targets: Targets and metrics of HorizontalPodAutoscalers',
         'failed hpa default/bare: missing request for cpu in container main of Pod bare-… [hpa-request-missing]',
         'ok hpa default/elsewhere: scales Deployment "elsewhere", spec.replicas 2',
         'failed hpa default/gone: deployments.apps "gone" not found in namespace default [hpa-target-missing]',
@@ -297,7 +304,7 @@ describe('hpaDoctor', () => {
       'Another controller manages an HPA: Disable the HPA controller of kube-controller-manager with --controllers=*,-horizontal-pod-autoscaler-controller (before Kubernetes 1.28 -horizontalpodautoscaling), or the HPA controller of this autoscaler with --controllers=*,-hpa. While kube-controller-manager writes the status of elsewhere in default, this autoscaler does not scale it.',
       "Containers of an HPA's target have no requests for a resource: Set a request for cpu on each container of bare (Deployment in default), sidecars included, or with a LimitRange. Utilization is relative to requests: without them, HPA bare cannot evaluate the metric and does not scale down. A target with averageValue needs no requests.",
       "An HPA's target does not exist: Create the target, or correct the scaleTargetRef: `kubectl -n default edit hpa gone`. Until then, the HPA does not scale.",
-      'The metrics of an HPA cannot be evaluated: Check the metrics of the HPA with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which shows the values of each metric. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
+      'The metrics of an HPA cannot be evaluated: Check the metrics of the HPA with `kubectl -n default describe hpa mute`, and `/debug/hpa?namespace=default&name=mute` of the leader, which shows the values of each metric. The check "Values of collected metrics" has the cause where a custom or external metric is not served. While one metric fails, the HPA does not scale down; while all fail, it does not scale at all.',
       "The kind of an HPA's target cannot be scaled: Correct `apiVersion` and `kind` of the scaleTargetRef with `kubectl -n default edit hpa settings`, install the definition of ConfigMap, or add the scale subresource to its CustomResourceDefinition.",
       'Several HPAs scale the same pods: HPA shared selects the same pods as other/b, default/c: delete all but one, for example with `kubectl -n default delete hpa shared`; or, if they scale different targets, make the selectors of the targets disjoint. Until then none of them scales.',
       'An annotation of an HPA is invalid: Correct the annotation: `kubectl -n default edit hpa odd`; docs/reference/annotations.md lists the valid values. Until then, the default period is used, or minReplicas is not changed.',

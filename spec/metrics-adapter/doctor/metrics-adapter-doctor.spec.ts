@@ -17,12 +17,9 @@ const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
 const BOTH = ['custom.metrics.k8s.io', 'external.metrics.k8s.io'] as const;
 const RESULT = '{"status":"success","data":{"resultType":"scalar","result":[1767225600,"1.5009"]}}';
 
-const OF_ANOTHER_PROVIDER =
-  'Cannot get /apis/external.metrics.k8s.io/v1beta1/namespaces/default/of-somebody-else: the server could not find the metric of-somebody-else for namespaces (status 404)';
-
-/** The note about a metric that nothing serves. */
-const lacking = (error: string) =>
-  `no annotation of the HPA configures a collector for this metric, and the API returns no value: ${error}`;
+/** The finding about a metric that nothing serves. */
+const lacking = (group: string, response: string) =>
+  `nothing serves this metric: the HPA has no collector for it, and ${group} ${response}`;
 
 describe('metricsAdapterDoctor', () => {
   it('checks each metric from its configuration and source to the API', async () => {
@@ -41,7 +38,6 @@ describe('metricsAdapterDoctor', () => {
       ['ok', 'hpa default/web Object/rate', 'rate of Prometheus at HOST: 1 value'],
       ['ok', 'hpa default/web Object/rate', 'served: 1500m'],
       ['ok', 'hpa default/web External/queue', 'served: 1500m'],
-      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_ANOTHER_PROVIDER)],
     ]);
     expect(findings).to.deep.include.members([
       {
@@ -142,7 +138,9 @@ describe('metricsAdapterDoctor', () => {
 
   it('reports a name that differs between annotations and spec, with both and a remedy', async () => {
     await using system = await start();
-    await system.apply({ 'metric-config.external.queue-dpth.prometheus/query': 'depth' });
+    await system.apply({ 'metric-config.external.queue-dpth.prometheus/query': 'depth' }, [
+      externalMetric('of-somebody-else'),
+    ]);
     await system.run();
     await system.register(BOTH);
     const { diagnoses, findings } = await system.examine();
@@ -213,23 +211,64 @@ describe('metricsAdapterDoctor', () => {
     ]);
   });
 
-  it('notes a metric that nothing collects and the API does not have', async () => {
+  it('reports metrics that nothing collects and the API does not have, with a remedy', async () => {
     await using system = await start();
-    await system.apply({}, [podsMetric('rps')]);
+    const service = { apiVersion: 'v1', kind: 'Service', name: 'web' };
+    const others = [podsMetric('rps'), objectMetric('hits', service), externalMetric('orders_waiting')];
+    await system.apply({}, others);
     await system.run();
     await system.register(BOTH);
-    const { isSound, findings } = await system.examine();
-    expect(isSound, JSON.stringify(findings)).to.equal(true);
-    const notes = findings.filter(({ seen }) => seen.startsWith('no annotation of the HPA'));
-    expect(notes.map(({ status, subject, seen }) => [status, subject, seen])).to.deep.equal([
+    const { isSound, diagnoses, findings } = await system.examine();
+    expect(isSound).to.equal(false);
+    expect(new Set(diagnoses)).to.deep.equal(new Set(['metric-without-collector']));
+    const failed = findings.filter(({ status }) => status === 'failed');
+    expect(failed.map(({ subject, seen }) => [subject, seen])).to.deep.equal([
       [
-        ...['note', 'hpa default/web Pods/rps'],
+        'hpa default/web Pods/rps',
+        lacking(BOTH[0], 'returns status 404: the server could not find the metric rps for pods'),
+      ],
+      [
+        'hpa default/web Object/hits',
+        lacking(BOTH[0], 'returns status 404: the server could not find the metric hits for services web'),
+      ],
+      [
+        'hpa default/web External/orders_waiting',
         lacking(
-          'Cannot get /apis/custom.metrics.k8s.io/v1beta2/namespaces/default/pods/*/rps: the server could not find the metric rps for pods (status 404)',
+          BOTH[1],
+          'returns status 404: the server could not find the metric orders_waiting for namespaces',
         ),
       ],
-      ['note', 'hpa default/web External/of-somebody-else', lacking(OF_ANOTHER_PROVIDER)],
     ]);
+    const [pods, , external] = failed.map((one) => (one.status === 'failed' ? one.remedy : ''));
+    expect(pods).to.include(
+      'Add the annotation that configures a collector for Pods/rps, metric-config.pods.rps.COLLECTOR/SETTING: `kubectl -n default edit hpa web`; docs/reference/annotations.md',
+    );
+    expect(external).to.include('for External/orders_waiting, metric-config/collectors: ');
+  });
+
+  it('reports a metric that nothing collects if no server of its API responds', async () => {
+    await using server = await startSimulatedApiServer({ clock: new ManualClock(Date.now()) });
+    await created(server, HPAS, hpaObject({ metrics: [externalMetric('waiting')] }));
+    const { diagnoses, findings } = await examineAutoscaler(server, [
+      ...['--controllers=', '--enable-custom-metrics-api=true'],
+    ]);
+    expect(diagnoses).to.deep.equal(['metric-without-collector']);
+    expect(findings.find(({ status }) => status === 'failed')).to.include({
+      subject: 'hpa default/web External/waiting',
+      seen: lacking(BOTH[1], 'does not respond'),
+    });
+  });
+
+  it('reports a metric without a collector that the API has no value of', async () => {
+    await using system = await start();
+    await using other = await startMetricsApis(system.server.cluster);
+    other.responses.set('/apis/external.metrics.k8s.io/v1beta1/namespaces/default/waiting', { items: [] });
+    await created(system.server, HPAS, hpaObject({ metrics: [externalMetric('waiting')] }));
+    await eventually(async () => {
+      const { findings } = await system.examine();
+      const failed = findings.filter(({ status }) => status === 'failed');
+      return failed.length === 1 && failed[0]?.seen === lacking(BOTH[1], 'returns no value');
+    });
   });
 
   it('reports a value that the source returns and the API does not', async () => {
@@ -273,7 +312,6 @@ async function start() {
       const metrics = [
         externalMetric('queue', { type: 'prometheus' }),
         objectMetric('rate', service),
-        externalMetric('of-somebody-else'),
         ...others,
       ];
       await created(server, HPAS, hpaObject({ annotations, metrics }));
