@@ -19,7 +19,12 @@ const SCRIPTS = ['elements.js', 'sign-in.js', 'signed-in-pages.js', 'copy.js'] a
  * The HTML pages of the autoscaler: `/ui`, and `/ui/new`, which makes YAML of objects from a form. They require `get` of their paths, and no scripts where each request has credentials, as behind
  * `kubectl proxy`. Other browsers get a form for a token; its scripts and the style sheet have no data and are public.
  */
-export function autoscalerUi(source: AutoscalerUiSource & { readonly scales: ScaleClient }): ServedSubsystem {
+export function autoscalerUi(
+  source: AutoscalerUiSource & {
+    readonly scales: ScaleClient;
+    readonly hasPrometheusServer: boolean;
+  },
+): ServedSubsystem {
   const page: Endpoint = async (context) => {
     securePage(context, HTML, { takesForms: true });
     const { renderPage } = await import('./render-page.ts'); // loaded on first use
@@ -31,9 +36,9 @@ export function autoscalerUi(source: AutoscalerUiSource & { readonly scales: Sca
     const { query, deadline, user } = context.state;
     const { describeTarget, renderCompose } = await import('./compose-page.ts'); // loaded on first use
     const { signal } = deadline;
-    const { scales, clock } = source;
+    const { scales, clock, hasPrometheusServer } = source;
     const work: ComposerWork = {
-      ...{ signal, nowMs: clock.nowMs(), turn: () => share.next(signal) },
+      ...{ signal, nowMs: clock.nowMs(), hasPrometheusServer, turn: () => share.next(signal) },
       checkTarget: (target) => describeTarget(target, { scales, clock, signal }),
     };
     context.body = await runForTenant(user.name, () => renderCompose(query, source.parts, work));

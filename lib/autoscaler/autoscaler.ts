@@ -115,6 +115,7 @@ export async function startAutoscaler(
   const ui = autoscalerUi({
     parts: subsystems.flatMap(({ ui = [] }) => ui),
     ...{ state, version: version.gitVersion, clock },
+    hasPrometheusServer: options.hpa.prometheus !== undefined,
     // Its requests wait for no controller's, and those of users share the rate fairly with those of namespaces.
     scales: new ScaleClient({ api: clients.references, mapper, clock }),
   });

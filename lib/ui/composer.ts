@@ -9,10 +9,12 @@ export interface Composer {
   compose(query: URLSearchParams, work: ComposerWork): Promise<Composition>;
 }
 
-/** Limits the work for one page. */
+/** What the work for one page can use, and its limits. */
 export interface ComposerWork {
   readonly signal: AbortSignal;
   readonly nowMs: number;
+  /** Whether a flag names the Prometheus server of queries that name none. */
+  readonly hasPrometheusServer: boolean;
   /**
    * Waits for the turn of the user; a few milliseconds of synchronous work may follow.
    *

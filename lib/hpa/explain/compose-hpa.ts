@@ -98,6 +98,7 @@ export async function composeHpa(
   if (peak > MAX_PEAK) values.report(PEAK.name, `must be at most ${MAX_PEAK}`);
   if (low > peak) values.report(LOW.name, 'must be at most the load at the peak');
   const { metadata, spec } = manifest;
+  if (!work.hasPrometheusServer) warnOfPrometheus(values);
   await warnOfTarget(values, { ...spec.scaleTargetRef, namespace: metadata.namespace }, work);
   await work.turn();
   const warnings = values.hasProblems
@@ -112,6 +113,19 @@ export async function composeHpa(
     manifest: isValid ? manifest : undefined,
     preview,
   };
+}
+
+/** Warns of a query that no Prometheus server is configured for. */
+function warnOfPrometheus(values: FormValues): void {
+  const metric = values.text(METRIC);
+  if (metric === '' || values.text(QUERY) === '') return;
+  const setting = isDnsLabel(metric)
+    ? `annotation metric-config.external.${metric}.prometheus/prometheus-server`
+    : 'setting prometheus-server of the annotation metric-config/collectors';
+  values.warn(
+    QUERY.name,
+    `The autoscaler has no --prometheus-server: set the flag, or add the ${setting} to the YAML.`,
+  );
 }
 
 /** Warns of an external metric without a query. */

@@ -73,6 +73,11 @@ const rules = z.strictObject({
   tolerance: quantitySchema.optional(),
 });
 
+/** Whether a metric has values while its target has no pods. */
+function isWithoutPods({ type }: { readonly type: string }): boolean {
+  return type === 'Object' || type === 'External';
+}
+
 /** Within the bounds of the API. */
 const hpaSpecSchema = z
   .strictObject({
@@ -84,6 +89,11 @@ const hpaSpecSchema = z
   })
   .refine(({ minReplicas = 1, maxReplicas }) => minReplicas <= maxReplicas, {
     message: 'minReplicas exceeds maxReplicas',
+  })
+  .refine(({ minReplicas = 1, metrics: all = [] }) => minReplicas !== 0 || all.some(isWithoutPods), {
+    path: ['minReplicas'],
+    message:
+      'must be at least 1 without an Object or External metric; with one, 0 needs the feature gate HPAScaleToZero of an API server before Kubernetes 1.37',
   })
   // zod marks fields that may be undefined as optional; an absent field and an undefined one are equal here.
   .transform((spec) => spec as HpaSpec);

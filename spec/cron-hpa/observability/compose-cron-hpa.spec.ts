@@ -9,6 +9,7 @@ const NOW_MS = Date.parse('2026-07-15T07:00:00Z');
 function compose(query: string, others: readonly CronHpa[] = []) {
   const work = {
     ...{ signal: new AbortController().signal, nowMs: NOW_MS, turn: async () => {} },
+    hasPrometheusServer: false,
     checkTarget: async () => undefined,
   };
   return composeCronHpa(new URLSearchParams(query), work, {

@@ -8,6 +8,7 @@ function workOf(turns: { count: number } = { count: 0 }) {
   return {
     signal: new AbortController().signal,
     nowMs: 0,
+    hasPrometheusServer: true,
     turn: async () => {
       turns.count++;
     },
@@ -164,6 +165,34 @@ describe('composeHpa', () => {
     expect(manifest).to.have.deep.property('metadata', { name: 'web', namespace: 'default' });
   });
 
+  it('warns beside the query if no Prometheus server is configured, and makes YAML anyway', async () => {
+    for (const [metric, setting] of [
+      ['queue-depth', 'annotation metric-config.external.queue-depth.prometheus/prometheus-server'],
+      ['queue_depth', 'setting prometheus-server of the annotation metric-config/collectors'],
+    ] as const) {
+      const composed = async (query: string, hasPrometheusServer: boolean) => {
+        const work = { ...workOf(), hasPrometheusServer };
+        return await composeHpa(new URLSearchParams(query), work, hpasOf());
+      };
+      const query = `name=web&max=8&value=30&metric=${metric}&query=sum(depth)`;
+      const { fields, manifest } = await composed(query, false);
+      expect(fields.toString()).to.include(
+        `id="p-query" class="warning">The autoscaler has no --prometheus-server: set the flag, or add the ${setting} to the YAML.<`,
+      );
+      expect(manifest).not.to.equal(undefined);
+      expect((await composed(query, true)).fields.toString()).not.to.include('--prometheus-server');
+      expect((await composed(VALID, false)).fields.toString()).not.to.include('--prometheus-server');
+    }
+  });
+
+  it('refuses a minimum of 0 without an external metric', async () => {
+    expect(await problemsOf('name=web&min=0&max=5&cpu=60')).to.deep.equal([
+      'min: must be at least 1 without an Object or External metric; with one, 0 needs the feature gate HPAScaleToZero of an API server before Kubernetes 1.37',
+    ]);
+    const { manifest } = await compose('name=web&min=0&max=5&cpu=60&metric=queue&value=30');
+    expect(manifest).to.have.nested.property('spec.minReplicas', 0);
+  });
+
   it('draws a day that follows the load between night and peak', async () => {
     const { preview } = await compose(`${VALID}&min=2&low=10&peak=90`);
     const [, replicas = ''] = /<path class="replicas" d="([^"]*)"/.exec(String(preview)) ?? [];
@@ -194,7 +223,9 @@ describe('composeHpa', () => {
     expect(String((await compose('name=web&max=101&cpu=60')).preview)).to.include(
       'The chart requires at most 100 replicas, and at least 1',
     );
-    expect(String((await compose('name=web&min=0&max=5&cpu=60')).preview)).to.include('The chart requires');
+    expect(String((await compose('name=web&min=0&max=5&metric=queue&value=30')).preview)).to.include(
+      'The chart requires',
+    );
   });
 
   it('stops at the end of the request', async () => {
@@ -224,7 +255,7 @@ describe('composeHpa', () => {
     expect(await problemsOf('name=web&min=9&max=3&cpu=60')).to.deep.equal([
       'min: minReplicas exceeds maxReplicas',
     ]);
-    expect((await problemsOf('name=web&min=0&max=0&cpu=60')).join()).to.match(/^max: .*&gt;0/);
+    expect((await problemsOf('name=web&min=0&max=0&metric=queue&value=30')).join()).to.match(/^max: .*&gt;0/);
     expect((await problemsOf('name=web&max=3&cpu=0')).join()).to.match(/^cpu: .*&gt;0/);
     expect((await problemsOf('name=web&max=3&cpu=60&window=3601')).join()).to.match(/^window: .*&lt;=3600/);
     expect((await problemsOf('name=web&max=3&metric=a&value=much')).join()).to.match(/^value: .*quantit/);

@@ -3,6 +3,10 @@ import { hpaSchema, quantitySchema } from '#lib/hpa/explain/hpa-manifest.ts';
 
 const TARGET = { kind: 'Deployment', name: 'web' };
 const average = { type: 'AverageValue', averageValue: '1' };
+const external = { type: 'External', external: { metric: { name: 'queue' }, target: average } };
+const pods = { type: 'Pods', pods: { metric: { name: 'rps' }, target: average } };
+const ZERO =
+  'spec.minReplicas: must be at least 1 without an Object or External metric; with one, 0 needs the feature gate HPAScaleToZero of an API server before Kubernetes 1.37';
 
 /** The problems of an HPA with more fields than required, as `WHERE: WHAT`. */
 function wrong(spec: object, more: object = {}): readonly string[] {
@@ -20,7 +24,14 @@ describe('hpaSchema', () => {
     const policy = { type: 'Pods', value: 1, periodSeconds: 1 };
     const rules = (changes: object) => ({ behavior: { scaleUp: changes, scaleDown: changes } });
     for (const spec of [
-      ...[{}, { minReplicas: 0 }, { minReplicas: 5 }, { maxReplicas: 1 }, { metrics: [] }, { behavior: {} }],
+      ...[
+        {},
+        { minReplicas: 0, metrics: [external] },
+        { minReplicas: 5 },
+        { maxReplicas: 1 },
+        { metrics: [] },
+        { behavior: {} },
+      ],
       ...[rules({}), rules({ stabilizationWindowSeconds: 0 }), rules({ stabilizationWindowSeconds: 3600 })],
       ...['Max', 'Min', 'Disabled'].map((selectPolicy) => rules({ selectPolicy })),
       ...[
@@ -44,7 +55,12 @@ describe('hpaSchema', () => {
     [{ minReplicas: 6 }, 'spec: minReplicas exceeds maxReplicas'],
     [{ minReplicas: -1 }, 'spec.minReplicas: Too small: expected number to be >=0'],
     [{ minReplicas: 1.5 }, 'spec.minReplicas: Invalid input: expected int, received number'],
-    [{ minReplicas: 0, maxReplicas: 0 }, 'spec.maxReplicas: Too small: expected number to be >0'],
+    [{ minReplicas: 0 }, ZERO],
+    [{ minReplicas: 0, metrics: [pods] }, ZERO],
+    [
+      { minReplicas: 0, maxReplicas: 0, metrics: [external] },
+      'spec.maxReplicas: Too small: expected number to be >0',
+    ],
     [
       { metrics: [{ type: 'Cpu' }] },
       'spec.metrics.0.type: must be Resource, ContainerResource, Pods, Object or External',

@@ -37,6 +37,7 @@ describe('composeScaledObject', () => {
       new URLSearchParams(query),
       {
         ...{ signal: new AbortController().signal, nowMs: 0, turn: async () => {} },
+        hasPrometheusServer: false,
         checkTarget: async () => undefined,
       },
       { ...source, validation: { ...source.validation, ...more } },
