@@ -105,8 +105,8 @@ export async function examine<C extends ClusterContext>(
     results.push(result);
     if (output === 'text') write(`${formatResult(result)}\n`);
   });
-  if (output === 'json')
-    write(`${printableLines(JSON.stringify({ ok: isSound, checks: results }, undefined, 2))}\n`);
+  if (output === 'text') write(`${formatSummary(results, checks.length)}\n`);
+  else write(`${printableLines(JSON.stringify({ ok: isSound, checks: results }, undefined, 2))}\n`);
   return isSound;
 }
 
@@ -132,6 +132,32 @@ export function formatResult({ title, findings }: CheckResult): string {
     lines.push(`      remedy: ${sanitize(finding.remedy)}`);
   }
   return [title, ...lines, ''].join('\n');
+}
+
+/** Failed objects that the summary names. */
+const MAX_SUMMARIZED = 10;
+
+/** Formats the last line of a report. @param planned the number of checks, including those that did not run */
+export function formatSummary(results: readonly CheckResult[], planned = results.length): string {
+  const statuses = results.map(({ findings }) => new Set(findings.map(({ status }) => status)));
+  const failed = statuses.filter((one) => one.has('failed')).length;
+  const incomplete = statuses.filter((one) => one.has('unchecked') && !one.has('failed')).length;
+  const notRun = planned - results.length;
+  const more = [
+    ...(incomplete > 0 ? [`${incomplete} could not check everything`] : []),
+    ...(notRun > 0 ? [`${notRun} did not run`] : []),
+  ].map((text) => `; ${text}`);
+  if (failed === 0) {
+    const passed = results.length - incomplete;
+    return `${passed} ${passed === 1 ? 'check' : 'checks'} passed${more.join('')}`;
+  }
+  const findings = results.flatMap((result) => result.findings);
+  const subjects = [
+    ...new Set(findings.filter(({ status }) => status === 'failed').map(({ subject }) => sanitize(subject))),
+  ];
+  const left = subjects.length - MAX_SUMMARIZED;
+  const names = `${subjects.slice(0, MAX_SUMMARIZED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+  return `${failed} of ${planned} ${planned === 1 ? 'check' : 'checks'} failed${more.join('')}: ${names}`;
 }
 
 function formatFinding(finding: Finding): string {

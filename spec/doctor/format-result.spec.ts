@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { failedBy, note, ok } from '#lib/doctor/check.ts';
-import { formatResult } from '#lib/doctor/doctor.ts';
+import { formatResult, formatSummary } from '#lib/doctor/doctor.ts';
 
 const failed = failedBy({
   'node-clock-skewed': {
@@ -54,5 +54,39 @@ describe('formatResult', () => {
     expect(result(Array.from({ length: 5000 }, () => ok('node', 'right')))).to.equal(
       'Node clocks\n  ✓ 5000 passed\n',
     );
+  });
+});
+
+describe('formatSummary', () => {
+  const passed = [ok('a', 'right')];
+  const fault = (subject: string) => failed(subject, 'an hour ahead', { diagnosis: 'node-clock-skewed' });
+  const unchecked = { status: 'unchecked', subject: 'pods', seen: 'no permission' } as const;
+  const summary = (checks: readonly Parameters<typeof formatResult>[0]['findings'][], planned?: number) =>
+    formatSummary(
+      checks.map((findings) => ({ name: 'clocks', title: 'Clocks', durationMs: 3, findings })),
+      planned,
+    );
+
+  it('counts the checks that passed', () => {
+    expect(summary([passed])).to.equal('1 check passed');
+    expect(summary([passed, [note('b', 'none exist')]])).to.equal('2 checks passed');
+    expect(summary([passed, [unchecked]])).to.equal('1 check passed; 1 could not check everything');
+  });
+
+  it('counts the checks that failed, and names each object once, up to ten', () => {
+    expect(summary([[fault('node a'), fault('node b'), unchecked], [fault('node a')], passed])).to.equal(
+      '2 of 3 checks failed: node a, node b',
+    );
+    const nodes = Array.from({ length: 11 }, (_, index) => fault(`n${index}`));
+    const ten = 'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9';
+    expect(summary([nodes.slice(0, 10), [unchecked]])).to.equal(
+      `1 of 2 checks failed; 1 could not check everything: ${ten}`,
+    );
+    expect(summary([nodes])).to.equal(`1 of 1 check failed: ${ten} and 1 more`);
+    expect(summary([[fault('API server')]], 8)).to.equal('1 of 8 checks failed; 7 did not run: API server');
+  });
+
+  it('escapes control characters of names', () => {
+    expect(summary([[fault('node\x1b[2J')]])).to.equal('1 of 1 check failed: node\\u001b[2J');
   });
 });
