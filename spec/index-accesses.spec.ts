@@ -15,6 +15,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'lib/kubernetes/objects/hpa-schema.ts value[source]': 'names of fields that this program has',
   'lib/kubernetes/objects/pod.ts texts[key]': 'a key of the object itself, by for…in',
   'lib/kubernetes/objects/text-size.ts texts[key]': 'a key of the object itself, by for…in',
+  'lib/hpa/inputs/pod-metrics-client.ts value[key]': 'a key of the object itself, by for…in',
+  'lib/cron-hpa/cron-hpa.ts value[key]': 'a key of the object itself, by for…in',
   'lib/hpa/inputs/overlapping-hpas.ts pod.labels[label]': 'a key of the object itself, by for…in',
   'lib/apiserver/encoding/message-type.ts object[name]':
     'names of fields of message types that this program has',

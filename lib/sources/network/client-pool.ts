@@ -44,7 +44,8 @@ const MAX_IDLE = 256;
  * A pool of connected clients, shared by key. Clients are created on demand, and closed when they are idle or broken.
  *
  * An error response of the server does not close a client. After an aborted request, later requests use a new client,
- * since the server may be unreachable; pending requests continue on the old one.
+ * since the server may be unreachable; pending requests continue on the old one. An attempt to connect stops when its
+ * last caller aborts.
  */
 export class ClientPool<T extends PooledClient> implements Disposable {
   readonly #options: ClientPoolOptions;
@@ -88,7 +89,8 @@ export class ClientPool<T extends PooledClient> implements Disposable {
       }
     } finally {
       entry.users--;
-      if (entry.users === 0) this.#markUnused(key, entry);
+      if (entry.users === 0 && signal.aborted && !entry.connected) this.#drop(key, entry);
+      else if (entry.users === 0) this.#markUnused(key, entry);
     }
   }
 

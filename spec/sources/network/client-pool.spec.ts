@@ -124,6 +124,31 @@ describe('ClientPool', () => {
     expect(made).to.have.length(0);
   });
 
+  it('stops connecting when the last caller aborts, and connects anew for the next', async () => {
+    const connected = Promise.withResolvers<Connection>();
+    let attempt: AbortSignal | undefined;
+    const { signal, given } = giveUp();
+    const first = errorOf(
+      clients.use('a', {
+        connect: (own) => {
+          attempt = own;
+          return connected.promise;
+        },
+        work: async () => 'told',
+        signal,
+      }),
+    );
+    given();
+    expect(await first).to.equal('given up');
+    expect(attempt?.aborted).to.equal(true);
+    expect(await use(async () => 'told')).to.equal('told');
+    const late = new Connection();
+    connected.resolve(late);
+    await settled();
+    expect(late.isDestroyed).to.equal(true);
+    expect(clients.size).to.equal(1);
+  });
+
   it('fails when connecting takes too long, and destroys a late connection', async () => {
     const connected = Promise.withResolvers<Connection>();
     let reported: AbortSignal | undefined;

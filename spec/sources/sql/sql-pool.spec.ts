@@ -111,7 +111,7 @@ describe('SqlPool', () => {
     pool[Symbol.dispose]();
     opened.resolve();
     expect(await closed).to.equal('the connections are closed');
-    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true]);
+    expect(made.map(({ isDestroyed }) => isDestroyed)).to.deep.equal([true, true]);
   });
 
   it('closes connections that are released after it was closed', async () => {
