@@ -6,7 +6,11 @@ import {
   minReplicasOf,
   targetOf,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import { parseLabelSelector, SelectorError } from '#lib/kubernetes/selectors/label-selector.ts';
+import {
+  MAX_SELECTOR_LENGTH,
+  parseLabelSelector,
+  SelectorError,
+} from '#lib/kubernetes/selectors/label-selector.ts';
 import { limitReplicas } from './behavior.ts';
 import type { BoundsStep, Decision, Explanation } from './decision.ts';
 import {
@@ -389,9 +393,6 @@ export function selectionProblem(
     `pods by selector ${selector} are controlled by multiple HPAs: [${all.slice(0, MAX_NAMED).join(' ')}${more}]`,
   );
 }
-
-/** Bounds the comparison of a selector with one pod. A selector of a thousand terms has about 20,000 characters. */
-export const MAX_SELECTOR_LENGTH = 32 * 1024;
 
 /** Parses the selector of a scale, which is the same in each decision. @throws {SelectorError} */
 export const parseScaleSelector = memoize(parseLabelSelector, {

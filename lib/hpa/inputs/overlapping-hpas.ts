@@ -98,8 +98,9 @@ class LabelValues {
   }
 }
 
-/** An HPA with the label and value that each of its pods has. */
+/** An HPA with the text of its selector, and the label and value that each of its pods has. */
 interface Registered extends SelectingHpa {
+  readonly text: string;
   readonly label: string;
   readonly value: string;
 }
@@ -113,11 +114,15 @@ export class SelectorRegistry {
   /** HPA keys by namespace, and by a label that all their pods have, and its value. */
   readonly #byLabel = new Map<string, Map<string, Map<string, Set<string>>>>();
 
-  /** @param key `namespace/name` of the HPA */
-  set(key: string, hpa: SelectingHpa): void {
+  /** The selector of an HPA; `undefined` where it was parsed from another text. */
+  find(key: string, text: string): LabelSelector | undefined {
     const indexed = this.#byKey.get(key);
-    if (indexed?.selector === hpa.selector || indexed?.selector.toString() === hpa.selector.toString())
-      return;
+    return indexed?.text === text ? indexed.selector : undefined;
+  }
+
+  /** @param key `namespace/name` of the HPA */
+  set(key: string, hpa: SelectingHpa & { readonly text: string }): void {
+    if (this.find(key, hpa.text)) return;
     this.delete(key);
     const { key: label, value } = equalityOf(hpa.selector) ?? ANY;
     this.#byKey.set(key, { ...hpa, label, value });

@@ -22,6 +22,12 @@ export class LabelSelector {
 }
 
 /**
+ * In UTF-16 units, of the selectors of workloads and scales, which are parsed again for each object that refers to
+ * them. Ten requirements of the longest keys and values have 3,900.
+ */
+export const MAX_SELECTOR_LENGTH = 4096;
+
+/**
  * Parses a label selector by the whole grammar of Kubernetes (`labels.Parse`): `a=b,c!=d,e in (f,g),h,!i,j>1`.
  *
  * @throws {SelectorError} with Kubernetes' message

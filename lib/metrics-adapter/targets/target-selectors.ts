@@ -5,6 +5,7 @@ import { type ApiResource, collectionPath, objectPath } from '#lib/kubernetes/cl
 import { listCollection } from '#lib/kubernetes/client/list-watch.ts';
 import type { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import type { ObjectName } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { MAX_SELECTOR_LENGTH } from '#lib/kubernetes/selectors/label-selector.ts';
 import { selectorText } from '#lib/kubernetes/selectors/selector-object.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import type { Clock } from '#lib/time/clock.ts';
@@ -74,6 +75,8 @@ export class TargetSelectors {
     if (cached && clock.monotonicMs() - cached.readAtMs < maxAgeMs) return cached.selector;
     try {
       const selector = await this.#read({ ...target, apiVersion }, signal);
+      if (selector.length > MAX_SELECTOR_LENGTH)
+        throw new Error(`its selector has ${selector.length} characters, more than ${MAX_SELECTOR_LENGTH}`);
       const cachedForMs = MAX_CACHED_MS * (1 - random() / 2);
       this.#cached.set(key, { selector, readAtMs: clock.monotonicMs(), cachedForMs });
       return selector;
@@ -182,7 +185,8 @@ export class ListedSelectors {
       if (!read.success) return;
       const { metadata, spec } = read.data;
       const selector = selectorText(spec.selector);
-      if (selector !== undefined) selectors.set(`${metadata.namespace}/${metadata.name}`, selector);
+      if (selector !== undefined && selector.length <= MAX_SELECTOR_LENGTH)
+        selectors.set(`${metadata.namespace}/${metadata.name}`, selector);
     };
     try {
       await listCollection(client, { path }, { visit });

@@ -4,7 +4,7 @@ import { decide, decideInSteps, needsMetrics, selectionProblem } from '#lib/hpa/
 import { DEFAULT_HPA_CONFIG, type Scale } from '#lib/hpa/decision/decision-input.ts';
 import { builtInput, NOW_MS } from '#spec/hpa/built-inputs.ts';
 
-const MAX_SELECTOR_LENGTH = 32_768;
+const MAX_SELECTOR_LENGTH = 4096;
 
 const scaled = (replicas: number): { readonly scale: Scale } => ({
   scale: { specReplicas: replicas, statusReplicas: replicas, selector: 'app=web' },
@@ -51,7 +51,7 @@ describe('decide', () => {
     const input = builtInput({ readings: [{ values: ['60'] }] });
     const decision = decide({ ...input, scale: { ...scaled(3).scale, selector } });
     expect(decision.scaleTo).to.equal(undefined);
-    expect(decision.error).to.include('more than 32768');
+    expect(decision.error).to.include('more than 4096');
   });
 
   it('returns an explanation that JSON can represent', () => {
@@ -248,7 +248,7 @@ describe('selectionProblem', () => {
     expect(selectionProblem(maximum, { own, overlapping: [] })).to.equal(undefined);
     expect(selectionProblem(`${maximum}a`, { own, overlapping: [] })).to.deep.include({
       reason: 'InvalidSelector',
-      message: 'the selector of the scale has 32769 characters, more than 32768',
+      message: 'the selector of the scale has 4097 characters, more than 4096',
     });
     expect(selectionProblem('app in (web', { own, overlapping: [] })?.message).to.equal(
       "couldn't convert selector into a corresponding internal selector object: unable to parse requirement: found '', expected: ',' or ')'",

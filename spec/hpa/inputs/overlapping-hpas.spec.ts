@@ -42,7 +42,7 @@ describe('findOverlappingHpas', () => {
 
 describe('SelectorRegistry', () => {
   const hpa = (name: string, selector: string, namespace = 'default') => ({
-    ...{ name, namespace, selector: parseLabelSelector(selector) },
+    ...{ name, namespace, selector: parseLabelSelector(selector), text: selector },
   });
 
   it('returns other HPAs of the namespace that select one of the pods', () => {
@@ -60,12 +60,21 @@ describe('SelectorRegistry', () => {
     expect(runAllSteps(registry.findOverlappingHpas('default/a', 'default', pods))).to.deep.equal([]);
   });
 
+  it('returns the parsed selector of an HPA as long as its text is the same', () => {
+    const registry = new SelectorRegistry();
+    const web = hpa('a', 'app=web');
+    registry.set('default/a', web);
+    expect(registry.find('default/a', 'app=web')).to.equal(web.selector);
+    expect(registry.find('default/a', 'app=db')).to.equal(undefined);
+    registry.delete('default/a');
+    expect(registry.find('default/a', 'app=web')).to.equal(undefined);
+  });
+
   it('compares each HPA in steps of its own', () => {
     const stepsWith = (hpaCount: number) => {
       const registry = new SelectorRegistry();
       for (let index = 0; index < hpaCount; index++) {
-        const selector = parseLabelSelector(`app=web,tier notin (t${index})`);
-        registry.set(`default/h${index}`, { name: `h${index}`, namespace: 'default', selector });
+        registry.set(`default/h${index}`, hpa(`h${index}`, `app=web,tier notin (t${index})`));
       }
       const steps = registry.findOverlappingHpas('default/own', 'default', [builtPod('p')]);
       let stepCount = 0;

@@ -95,6 +95,17 @@ describe('TargetSelectors', () => {
     expect(read).to.have.lengthOf(4);
   });
 
+  it('refuses a selector of more than 4,096 characters, which each poll would parse', async () => {
+    const { selectors, client } = setUp();
+    const values = Array.from({ length: 2048 }, (_, index) => `${index}`);
+    client.getJson = async () => ({
+      spec: { selector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values }] } },
+    });
+    expect(await errorOf(selectors.selectorOf(target('web'), { signal }))).to.match(
+      /^Cannot find pods of Deployment default\/web: its selector has \d+ characters, more than 4096$/,
+    );
+  });
+
   it('caches nothing of an unreadable workload', async () => {
     const { selectors, client } = setUp();
     const served = client.getJson;
