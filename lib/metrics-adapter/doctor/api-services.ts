@@ -1,6 +1,6 @@
-import { availabilityOf, readApiService } from '#lib/doctor/api-service.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
+import { availabilityOf, readApiService } from '#lib/doctor/read-api-service.ts';
 import {
   type ExaminedMetric,
   type ExaminedMetrics,

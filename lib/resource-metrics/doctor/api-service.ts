@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ApiService, availabilityOf, readApiService } from '#lib/doctor/api-service.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
+import { type ApiService, availabilityOf, readApiService } from '#lib/doctor/read-api-service.ts';
 import { certificatesIn, oneLine } from '#lib/resource-metrics/doctor/certificates.ts';
 import { type DiagnosisCode, failed } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import type { DoctorContext } from '#lib/resource-metrics/doctor/doctor-context.ts';

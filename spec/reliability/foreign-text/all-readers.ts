@@ -25,7 +25,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
 /** Files whose exports are named like readers, and why they are exempt: the text is not foreign, or their spec has the shapes. */
 export const NO_READERS: Readonly<Record<string, string>> = {
   'decide.ts': 'caches what the reader of selectors, which is in the table, reads',
-  'api-service.ts': 'checks the fields of an object that is parsed',
+  'read-api-service.ts': 'checks the fields of an object that is parsed',
   'explain-hpa.ts': 'hands its arguments to the reader of flags, which is in the table',
   'scenario.ts': 'reads the load that a decision is explained with, of bounded length and rows, in no server',
   'read-request.ts': 'hands path and query to the readers of the table',
