@@ -74,7 +74,9 @@ describe('commands in pages', () => {
 
   /** Renders what `helm upgrade` would install: the simulator does not store releases. */
   async function render([, ...args]: readonly string[]): Promise<void> {
-    const retained = args.filter((arg) => !['--install', '--reuse-values'].includes(arg));
+    const retained = args.filter(
+      (arg) => !['--install', '--reuse-values', '--reset-then-reuse-values'].includes(arg),
+    );
     const { exitStatus, stderr } = await runToEnd(await findHelm(), ['template', ...retained], 30_000);
     expect(exitStatus, `${retained.join(' ')}: ${stderr}`).to.equal(0);
   }
