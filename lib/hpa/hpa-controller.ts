@@ -13,13 +13,13 @@ import { decideInSteps } from './decision/decide.ts';
 import type { Decision, Outcome } from './decision/decision.ts';
 import type { HpaConfig } from './decision/decision-input.ts';
 import type { ScalingState } from './decision/scaling-state.ts';
-import { excessCondition, HpaBudget, hasCondition } from './excess-hpas.ts';
 import {
   type ExternalControllers,
   reportExternalController,
   withoutElsewhere,
   writtenByOtherAtMs,
 } from './external-controllers.ts';
+import { excessCondition, HpaBudget, hasCondition } from './hpa-budget.ts';
 import type { HpaStatusWriter } from './hpa-status-writer.ts';
 import type { HpaInputs, InputsReader } from './inputs/inputs-reader.ts';
 import { type TargetScales, writeTargetScale } from './inputs/target-scales.ts';

@@ -18,7 +18,6 @@ import {
   type FlagSet,
   type FlagValues,
   flag,
-  positive,
   text,
 } from '#lib/flags/flag.ts';
 import { formatHelp, formatMarkdown } from '#lib/flags/format-flags.ts';
@@ -31,6 +30,7 @@ import { formatDuration } from '#lib/time/duration.ts';
 import { type ControllerName, type SubsystemOptions, selectControllers } from '../subsystems.ts';
 import { generalFlags } from './general-flags.ts';
 import { hpaFlags, hpaOptionsOf } from './hpa-flags.ts';
+import { leaderElectionFlags } from './leader-election-flags.ts';
 import {
   metricsAdapterFlags,
   metricsAdapterOptionsOf,
@@ -39,39 +39,6 @@ import {
 } from './metrics-adapter-flags.ts';
 import { scaledObjectsFlags } from './scaled-objects-flags.ts';
 import { metricsSourceFlags } from './source-flags.ts';
-
-const leaderElectionFlags = {
-  leaderElect: flag('leader-elect', boolean, {
-    default: true,
-    description:
-      'Run controllers only in the replica that holds the lease, so that several replicas can run.',
-  }),
-  leaseDurationMs: flag('leader-elect-lease-duration', duration, {
-    default: 15_000,
-    description:
-      'Time after the last renewal of the lease after which another replica may acquire the lease.',
-  }),
-  renewDeadlineMs: flag('leader-elect-renew-deadline', duration, {
-    default: 10_000,
-    description:
-      'How long the leader tries to renew the lease before it stops leading. Must be shorter than the lease duration.',
-  }),
-  retryPeriodMs: flag('leader-elect-retry-period', duration, {
-    default: 2_000,
-    description: 'How often the leader renews the lease, and the other replicas check it.',
-    validate: positive,
-  }),
-  leaseName: flag('leader-elect-resource-name', text, {
-    default: 'autoscaler',
-    description: 'The name of the Lease.',
-    validate: notEmpty,
-  }),
-  leaseNamespace: flag('leader-elect-resource-namespace', text, {
-    default: 'kube-system',
-    description: 'The namespace of the Lease.',
-    validate: notEmpty,
-  }),
-};
 
 /** Flags of the framework of kube-metrics-adapter, accepted so that its manifests run unchanged. */
 const compatibilityFlags: FlagSet = {
@@ -325,10 +292,6 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
     authorization: authorizationOptionsOf(values),
     logging: { format: values.loggingFormat, verbosity: values.verbosity },
   });
-}
-
-function notEmpty(value: string): string | undefined {
-  return value === '' ? 'must not be empty' : undefined;
 }
 
 function ignored(kind: FlagKind<unknown>, names: readonly string[]): FlagSet {

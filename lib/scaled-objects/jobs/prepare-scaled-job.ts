@@ -13,9 +13,8 @@ import {
 } from '../preparation/prepared-triggers.ts';
 import { UnreadReference } from '../triggers/authentication/reference-reader.ts';
 import { brokenByTriggers } from '../validation/validate-scaled-object.ts';
-import type { JobClient } from './job-client.ts';
 import { recordClockOffset, type ScaledJobDependencies, type ScaledJobState } from './job-context.ts';
-import { GENERATION_ANNOTATION } from './job-state.ts';
+import { rollOut } from './roll-out.ts';
 
 const TOO_MANY = 429;
 
@@ -103,37 +102,4 @@ export function checkScaledJob({ spec, omitted }: ScaledJob): void {
   if (broken) throw new JobCheckFailure(step, { cause: new Error(broken) });
   if (spec.triggers.some(({ metricType }) => metricType !== undefined))
     throw new JobCheckFailure('Cannot set metricType in ScaledJob triggers');
-}
-
-interface RollOutOptions {
-  readonly prepared: PreparedScaledJob;
-  readonly jobs: JobClient;
-  readonly own: ObjectEvents;
-  readonly signal: AbortSignal;
-}
-
-/** Deletes the Jobs of earlier generations, unless the rollout strategy is `gradual`. */
-export async function rollOut(
-  object: ScaledJob,
-  { prepared, jobs, own, signal }: RollOutOptions,
-): Promise<void> {
-  if (prepared.isRolloutGradual) return;
-  const generation = `${object.metadata.generation}`;
-  const all = await jobs.list(object, signal);
-  const old = all.filter(({ metadata }) => metadata.annotations?.[GENERATION_ANNOTATION] !== generation);
-  if (old.length === 0) return;
-  const which = `${old.length} jobs owned by the previous version of the scaledJob`;
-  own.normal('ScaledJobRolloutCleanupStarted', `Deleting ${which}`);
-  for (const job of old) {
-    try {
-      await jobs.delete(job, prepared.propagationPolicy, signal);
-    } catch (error) {
-      own.warning(
-        'ScaledJobRolloutCleanupFailed',
-        `Failed to delete job ${job.metadata.name}: ${describeError(error)}`,
-      );
-      throw error;
-    }
-  }
-  own.normal('ScaledJobRolloutCleanupCompleted', `Deleted ${which}`);
 }
