@@ -75,7 +75,7 @@ export const hpaFlags = {
   hpaInitialReadinessDelayMs: flag('horizontal-pod-autoscaler-initial-readiness-delay', duration, {
     default: 30_000,
     description:
-      'Time after the start of a pod during which the pod counts as starting if its readiness changes.',
+      'A pod that is not ready counts as starting if its readiness last changed within this time after its start.',
     validate: notNegative,
   }),
   concurrentHpaSyncs: flag('concurrent-horizontal-pod-autoscaler-syncs', integer, {
@@ -113,7 +113,7 @@ export const hpaFlags = {
     default: 'recommend',
     description:
       'Automatic minReplicas, computed from the load of the last seven days, for HPAs without the annotation ' +
-      `${AUTO_MIN_REPLICAS}: recommend emits an event once a day; apply changes the HPA; never disables automatic minReplicas.`,
+      `${AUTO_MIN_REPLICAS}: with "recommend", an event is emitted once a day; with "apply", the HPA is changed; with "never", nothing happens.`,
   }),
   autoMinReplicasWeights: flag('auto-min-replicas-weights', texts, {
     default: ['7', '6', '5', '4', '3', '2', '1'],

@@ -55,7 +55,8 @@ export const metricsSourceFlags = {
   }),
   externalRpsMetrics: flag('external-rps-metrics', boolean, {
     default: false,
-    description: 'Collect requests per second of host names, with the metric type requests-per-second.',
+    description:
+      'Enable the collector requests-per-second: the requests per second to host names, for External metrics.',
   }),
   externalRpsMetricName: flag('external-rps-metric-name', text, {
     default: 'skipper_serve_host_duration_seconds_count',

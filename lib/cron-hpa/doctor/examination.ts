@@ -146,7 +146,7 @@ export const CRON_HPA_DIAGNOSES = {
   'cronhpa-target-missing': {
     title: 'A target does not exist',
     remedy:
-      'Create the target, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit cronhpa NAME`. The latest due activation runs once the target exists.',
+      'Create the target, or correct the scaleTargetRef: `kubectl -n NAMESPACE edit cronhpa NAME`. The latest due activation is carried out as soon as the target exists.',
   },
   'cronhpa-target-forbidden': {
     title: 'The autoscaler has no permission to scale a target',

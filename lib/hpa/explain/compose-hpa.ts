@@ -40,7 +40,7 @@ const WINDOW: Field = {
 };
 const LOW: Field = {
   ...{ name: 'low', label: 'Load at night, %', placeholder: '10' },
-  hint: 'Only for the chart. 100% is the load at which the maximum number of replicas has its metrics exactly at their targets.',
+  hint: 'Only for the preview. At 100%, the maximum number of replicas meets every target exactly.',
 };
 const PEAK: Field = { name: 'peak', label: 'Load at the peak, %', placeholder: '90' };
 const FIELDS = [...OBJECT_FIELDS, MIN, MAX, CPU, MEMORY, METRIC, SELECTOR, VALUE, QUERY, WINDOW, LOW, PEAK];

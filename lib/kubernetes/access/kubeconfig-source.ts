@@ -87,7 +87,7 @@ function verifyPem({ ca, cert, key }: ClusterTls, { userName }: CurrentContext):
   try {
     createSecureContext({ ca, cert, key });
   } catch (error) {
-    const what = `the authorities or the client certificate and key of user "${userName}" are not valid PEM`;
+    const what = `cannot use the CA certificates of the cluster, or the client certificate and key of user "${userName}"`;
     throw new Error(what, { cause: error });
   }
 }

@@ -177,7 +177,10 @@ export const EXTERNAL_METRIC_PATHS: readonly DescribedPath[] = [
     // Kubernetes describes the metric as the resource, with a name that is not in the path.
     parameters: [
       NAMESPACE,
-      pathParameter('name', 'Not in the path: the name of the metric replaces the resource.'),
+      pathParameter(
+        'name',
+        'Has no effect: in the path, the name of the metric takes the place of the resource.',
+      ),
     ],
   },
 ];

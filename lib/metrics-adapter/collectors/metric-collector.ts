@@ -98,7 +98,7 @@ export const text = z.string().refine((value) => value.trim() !== '', { error: '
 
 /** One of these words. */
 export function choice<const W extends string>(words: readonly [W, ...W[]]) {
-  return z.enum(words, { error: ({ input }) => `must be ${words.join(', ')}, not ${shown(input)}` });
+  return z.enum(words, { error: ({ input }) => `must be one of ${words.join(', ')}, not ${shown(input)}` });
 }
 
 /** An integer in a range. */

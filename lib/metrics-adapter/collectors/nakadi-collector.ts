@@ -52,7 +52,7 @@ function subscriptionsIn(
   if (id !== undefined) {
     if (owningApplication !== undefined || eventTypes || consumerGroup !== undefined)
       throw new Error(
-        `${place('subscription-id')} and the settings "owning-application", "event-types" and "consumer-group" are mutually exclusive`,
+        `${place('subscription-id')} cannot be combined with "owning-application", "event-types" or "consumer-group"`,
       );
     return { id };
   }

@@ -39,12 +39,9 @@ export function metricsAdapterSeries({
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const succeeded = counter(
     'kube_metrics_adapter_collections_success',
-    'Number of queries of sources that returned a result.',
+    'Number of successful queries of sources.',
   );
-  const failed = counter(
-    'kube_metrics_adapter_collections_error',
-    'Number of queries of sources that failed.',
-  );
+  const failed = counter('kube_metrics_adapter_collections_error', 'Number of failed queries of sources.');
   const updates = counter(
     'kube_metrics_adapter_updates_success',
     'Number of successful updates of the collectors of an HPA.',

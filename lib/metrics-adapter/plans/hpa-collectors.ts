@@ -38,7 +38,7 @@ interface HpaCollectorsOptions {
 
 /** A value is valid for so many intervals. */
 const VALID_INTERVALS = 3;
-const TOO_MANY = `More than ${MAX_NAMESPACE_METRICS} metrics are collected for HPAs of the namespace`;
+const TOO_MANY = `The HPAs of the namespace have more than ${MAX_NAMESPACE_METRICS} metrics to collect, so those of this HPA are not collected`;
 /** A missing kind may be defined later, labels change, and a namespace may have fewer metrics. */
 const RECHECK_INTERVAL_MS = 60_000;
 const POD: ApiResource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };

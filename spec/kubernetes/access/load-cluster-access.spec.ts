@@ -494,7 +494,7 @@ describe('loadClusterAccess', () => {
       [
         'has a broken certificate',
         configOf({}, { 'client-certificate-data': base64('nonsense') }),
-        /: the authorities or the client certificate and key of user "u" are not valid PEM: .+/,
+        /: cannot use the CA certificates of the cluster, or the client certificate and key of user "u": .+/,
       ],
       [
         'has a cluster without a server',

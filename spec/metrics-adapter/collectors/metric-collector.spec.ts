@@ -126,7 +126,7 @@ describe('readSettings, of every collector of External metrics', () => {
     });
     expect(planned).to.deep.equal([]);
     expect(problems.map(({ error }) => error.message)).to.deep.equal([
-      'Annotation metric-config.external.m.nakadi/subscription-id and the settings "owning-application", "event-types" and "consumer-group" are mutually exclusive',
+      'Annotation metric-config.external.m.nakadi/subscription-id cannot be combined with "owning-application", "event-types" or "consumer-group"',
     ]);
   });
 

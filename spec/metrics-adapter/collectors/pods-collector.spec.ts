@@ -191,7 +191,7 @@ describe('podsCollector', () => {
   const wrong: readonly (readonly [string, string, string])[] = [
     ['port', '0', 'must be an integer from 1 to 65535, not "0"'],
     ['port', 'http', 'must be an integer from 1 to 65535, not "http"'],
-    ['scheme', 'ftp', 'must be http, https, not "ftp"'],
+    ['scheme', 'ftp', 'must be one of http, https, not "ftp"'],
     ['path', '/a?b', 'must be a path of at most 1024 characters, with special characters percent-encoded'],
     ['path', '/a b', 'must be a path of at most 1024 characters, with special characters percent-encoded'],
     [
@@ -201,7 +201,7 @@ describe('podsCollector', () => {
     ],
     ['json-key', 'rps', 'must have "$" at character 1, not "rps"'],
     ['json-key', '', 'must not be empty'],
-    ['aggregator', 'median', 'must be avg, min, max, sum, not "median"'],
+    ['aggregator', 'median', 'must be one of avg, min, max, sum, not "median"'],
     ['request-timeout', '2m', 'must be a duration of 0s to 1m0s, as in 30s, not "2m"'],
     ['connect-timeout', 'soon', 'must be a duration of 0s to 1m0s, as in 30s, not "soon"'],
     ['min-pod-ready-age', '-1s', 'must be a duration of 0s to 24h0m0s, as in 30s, not "-1s"'],

@@ -39,7 +39,7 @@ const JSON_RULES: WrongSettings['wrong'] = {
     ['ciel($.a)', 'must not call "ciel": unknown function'],
     [`1${'+1'.repeat(2048)}`, 'must be no longer than 4096 characters'],
   ],
-  aggregator: [...not('must be avg, min, max, sum', '', 'median', 'AVG')],
+  aggregator: [...not('must be one of avg, min, max, sum', '', 'median', 'AVG')],
 };
 const PATH = 'must be a path of at most 1024 characters, with special characters percent-encoded';
 const QUERY = 'must be a query of at most 1024 characters, with special characters percent-encoded';
@@ -87,7 +87,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
       ...JSON_RULES,
       port: not('must be an integer from 1 to 65535', '', '0', '65536', '-80', '8e3', '80.0', 'http'),
       path: ['/a?b', '/a b', '/a#b', '/\u{e4}', `/${'a'.repeat(1024)}`].map((path) => [path, PATH] as const),
-      scheme: not('must be http, https', '', 'ftp', 'HTTP'),
+      scheme: not('must be one of http, https', '', 'ftp', 'HTTP'),
       'raw-query': ['a#b', 'a b', 'a\nb', 'a'.repeat(1025)].map((query) => [query, QUERY] as const),
       'request-timeout': TIMEOUTS,
       'connect-timeout': TIMEOUTS,
@@ -173,7 +173,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
     good: { 'metric-type': 'unconsumed-events', 'subscription-id': 'a' },
     wrong: {
       ...COMMON,
-      'metric-type': not('must be consumer-lag-seconds, unconsumed-events', '', 'lag'),
+      'metric-type': not('must be one of consumer-lag-seconds, unconsumed-events', '', 'lag'),
       'subscription-id': TEXT,
       'owning-application': TEXT,
       'event-types': not('must be names of event types separated by commas', '', 'a b', 'a/b', 'a&b'),

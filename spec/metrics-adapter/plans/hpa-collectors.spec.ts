@@ -64,7 +64,7 @@ describe('HpaCollectors', () => {
     expect(system.collection.queryCount).to.equal(15_000);
     expect(await system.apply(hpa('late'), key(fitting))).to.deep.equal({ requeueAfterMs: 60_000 });
     expect(system.problems).to.deep.equal([
-      ': More than 15000 metrics are collected for HPAs of the namespace',
+      ': The HPAs of the namespace have more than 15000 metrics to collect, so those of this HPA are not collected',
     ]);
     expect(system.collection.queryCount).to.equal(15_000);
     await system.apply(undefined, key(0));
