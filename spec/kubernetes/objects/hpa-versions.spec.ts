@@ -182,7 +182,7 @@ describe('HPAS', () => {
       metadata: { ...METADATA, name: 'late', ownerReferences },
       spec: SPEC,
       status: { desiredReplicas: 2, conditions: status.conditions },
-      omitted: 'the HPAs of the namespace together take more than 67108864 bytes',
+      omitted: 'the HPAs of the namespace together take more than 64 MiB',
       isReduced: true,
       statusWriters: [],
     });
@@ -203,7 +203,7 @@ describe('HPAS', () => {
     expect(HPAS.budget.reduce(hpa)).to.deep.equal({
       metadata: METADATA,
       spec: { ...SPEC, scaleTargetRef: { kind: '', name: '' } },
-      omitted: 'the HPAs of the namespace together take more than 67108864 bytes',
+      omitted: 'the HPAs of the namespace together take more than 64 MiB',
       isReduced: true,
       statusWriters: [],
     });
