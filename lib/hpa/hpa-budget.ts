@@ -31,10 +31,3 @@ export class HpaBudget {
 export function excessCondition(message: string): Observed<HpaCondition> {
   return { type: 'ScalingActive', status: 'False', reason: 'NamespaceBudgetExceeded', message };
 }
-
-/** Whether the cached status already has the condition. */
-export function hasCondition({ status }: Hpa, { type, reason, message }: Observed<HpaCondition>): boolean {
-  return (status?.conditions ?? []).some(
-    (one) => one.type === type && one.reason === reason && one.message === message,
-  );
-}

@@ -1,5 +1,6 @@
 import type { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import { FairSemaphore } from '#lib/concurrency/semaphore.ts';
+import { setCondition } from '#lib/control/conditions.ts';
 import { type Controller, DONE } from '#lib/control/controller.ts';
 import type { EventRecorder, EventText } from '#lib/control/event-recorder.ts';
 import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
@@ -19,7 +20,7 @@ import {
   withoutElsewhere,
   writtenByOtherAtMs,
 } from './external-controllers.ts';
-import { excessCondition, HpaBudget, hasCondition } from './hpa-budget.ts';
+import { excessCondition, HpaBudget } from './hpa-budget.ts';
 import type { HpaStatusWriter } from './hpa-status-writer.ts';
 import type { HpaInputs, InputsReader } from './inputs/inputs-reader.ts';
 import { type TargetScales, writeTargetScale } from './inputs/target-scales.ts';
@@ -106,7 +107,9 @@ async function reportExcess(
   { statuses, signal, ...context }: HpaDependencies & { readonly signal: AbortSignal },
 ): Promise<void> {
   const condition = excessCondition(message);
-  if (context.options.isDryRun || hasCondition(hpa, condition)) return;
+  const conditions = hpa.status?.conditions ?? [];
+  const isReported = setCondition(conditions, condition, context.clock.nowMs()) === conditions;
+  if (context.options.isDryRun || isReported) return;
   recordEvent(hpa, context, { type: 'Warning', reason: condition.reason ?? '', message });
   await statuses.setCondition(hpa, condition, signal);
 }
