@@ -136,7 +136,7 @@ export class WorkQueue {
   /**
    * Accepts no more keys, and drops those that are delayed.
    *
-   * @param keepReady whether ready keys are still processed; by default they are dropped
+   * @param options.retainReady whether ready keys are still processed; by default they are dropped
    * @returns when no key is being processed
    */
   async shutDown({ retainReady = false }: { readonly retainReady?: boolean } = {}): Promise<void> {

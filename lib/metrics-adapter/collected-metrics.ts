@@ -138,12 +138,12 @@ function isAs(word: string, expected: string): boolean {
 /**
  * Whether one word equals another but for its case, or for one missing, extra or wrong letter; in a long word, two.
  *
- * A word of very different length is rejected at once, which bounds the work by the length of `wanted`.
+ * A word of very different length is rejected at once, which bounds the work by the length of `expected`.
  */
 export function isMisspelling(word: string, expected: string): boolean {
   const maxEdits = expected.length > 5 ? 2 : 1;
   if (word === expected || Math.abs(word.length - expected.length) > maxEdits) return false;
-  // Edits between the prefix read of `word` and each prefix of `wanted`.
+  // Edits between the prefix read of `word` and each prefix of `expected`.
   let edits = Array.from({ length: expected.length + 1 }, (_, index) => index);
   for (const [read, letter] of [...word.toLowerCase()].entries()) {
     const next = [read + 1];

@@ -66,7 +66,7 @@ export interface ScaledObjectsCluster extends AsyncDisposable {
   /** Number of requests that the source received for a path. */
   requested(path: string): number;
   readonly subsystem: ScaledObjectsSubsystem;
-  /** Starts the controller as a leader that has already watched as a standby while `whileFollowing` ran. */
+  /** Starts the controller as a leader that has already watched as a standby while `whileWatching` ran. */
   lead(whileWatching?: () => Promise<void>): Promise<void>;
   /** Stops the controller, as a leader does that lost its lease or crashed. */
   stop(): Promise<void>;

@@ -19,7 +19,7 @@ export interface SelectedBlock<Object extends ServedObject = ServedObject> {
 export type Selection = readonly SelectedBlock[];
 
 interface SelectOptions {
-  /** A selector that every wanted object matches: an index of it spares the predicate most objects. */
+  /** A selector that every selected object matches: an index of it spares the predicate most objects. */
   readonly labelSelector?: LabelSelector;
 }
 
@@ -116,7 +116,7 @@ export function takeSelected(selection: Selection, limit: number): Selection {
   return taken;
 }
 
-/** @param wanted.positions of the objects that may match; all by default */
+/** @param options.positions of the objects that may match; all by default */
 function* selectedRanges(
   block: ObjectBlock,
   {

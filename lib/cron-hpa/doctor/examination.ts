@@ -169,7 +169,7 @@ export const CRON_HPA_DIAGNOSES = {
       'Create a HorizontalPodAutoscaler with the same target, or remove the annotation to set replicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`.',
   },
   'cronhpa-hpa-not-adjusted': {
-    title: 'The annotation forbids to set minReplicas of the HorizontalPodAutoscaler of a target',
+    title: 'The annotation forbids setting minReplicas of the HorizontalPodAutoscaler of a target',
     remedy:
       'Remove the annotation, so that jobs set minReplicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`; or delete the HorizontalPodAutoscaler.',
   },

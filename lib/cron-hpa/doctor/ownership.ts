@@ -45,7 +45,7 @@ function findingsOf(
     return requiresHpa ? [failed(subject, finding, { diagnosis: 'cronhpa-hpa-missing', ...names })] : [];
   }
   if (object.annotations[ADJUST_HPA_MIN] === 'false') {
-    const finding = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target}, and the annotation forbids to set its minReplicas`;
+    const finding = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target}, and the annotation forbids setting its minReplicas`;
     return [failed(subject, finding, { diagnosis: 'cronhpa-hpa-not-adjusted', ...names })];
   }
   if (hpa.controller?.kind === 'ScaledObject') {

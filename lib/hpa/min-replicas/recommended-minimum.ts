@@ -61,9 +61,9 @@ export function judgeWeek(input: JudgementInput): WeekJudgement {
   const desired = Math.max(highest.to, lowest);
   const to = Math.min(desired, bound ?? from, maxReplicas);
   if (to !== from) return { kind: 'change', ...highest, to };
-  const isUnasked = bound === undefined && desired > from;
-  const more = isUnasked
-    ? `, and the annotation ${AUTO_MIN_HIGHEST}, which allows to raise minReplicas, is not set`
+  const isRaiseDisallowed = bound === undefined && desired > from;
+  const more = isRaiseDisallowed
+    ? `, and the annotation ${AUTO_MIN_HIGHEST}, which allows raising minReplicas, is not set`
     : '';
   return { kind: 'unchanged', why: `the load of the last week requires ${highest.to}${more}` };
 }

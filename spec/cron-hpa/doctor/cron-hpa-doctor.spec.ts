@@ -306,7 +306,7 @@ describe('cronHpaDoctor', () => {
       [
         'cronhpa default/own',
         'cronhpa-hpa-not-adjusted',
-        'HorizontalPodAutoscaler "own" scales Deployment "own", and the annotation forbids to set its minReplicas',
+        'HorizontalPodAutoscaler "own" scales Deployment "own", and the annotation forbids setting its minReplicas',
       ],
       ['cronhpa default/mail', 'cronhpa-hpa-missing', 'no HorizontalPodAutoscaler scales Deployment "mail"'],
     ]);

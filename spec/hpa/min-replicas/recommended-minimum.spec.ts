@@ -123,10 +123,10 @@ describe('judgeWeek', () => {
       'unchanged: the load of the last week requires 10',
     );
     expect(why({ goals: [{ metric: CPU, target: 10 }] })).to.equal(
-      'unchanged: the load of the last week requires 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows to raise minReplicas, is not set',
+      'unchanged: the load of the last week requires 20, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows raising minReplicas, is not set',
     );
     expect(why({ settings: { lowest: 30, highest: undefined } })).to.equal(
-      'unchanged: the load of the last week requires 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows to raise minReplicas, is not set',
+      'unchanged: the load of the last week requires 4, and the annotation autoscaling.stke.com/auto-min-replicas-highest, which allows raising minReplicas, is not set',
     );
     expect(why({ settings: { lowest: 30, highest: 10 } })).to.equal(
       'unchanged: the load of the last week requires 4',

@@ -1,7 +1,7 @@
 /** Kernels count CPU time in steps of 4 ms; a measurement takes several of these. */
 const MEASURED_MS = 24;
 
-/** CPU time of this thread per run, in milliseconds, over enough runs to take `leastMs` together; errors are results. */
+/** CPU time of this thread per run, in milliseconds, over enough runs to take `minMs` together; errors are results. */
 export async function costOf(run: () => unknown, minMs = MEASURED_MS): Promise<number> {
   const before = process.threadCpuUsage();
   for (let runs = 1; ; runs++) {
