@@ -78,7 +78,7 @@ async function expectUsed(
     expect(await readyCondition(path, autoscaler)).to.match(/^True | TriggerError /);
     await eventually(async () => {
       await autoscaler.elapse(1);
-      return (await autoscaler.get(`/debug/scaled-objects?${query}`)).body.includes('ECONNREFUSED');
+      return (await autoscaler.get(`/debug/scaled-objects?${query}`)).body.includes('connection refused');
     });
   } else if (kind === 'CronHorizontalPodAutoscaler') {
     const path = `/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers/${name}`;

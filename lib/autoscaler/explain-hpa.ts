@@ -60,9 +60,7 @@ async function readWhole(path: string): Promise<string> {
       length += part.length;
     }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EISDIR') throw new Error(`Cannot read ${path}: is a directory`); // the cause has no path
-    throw new Error(`Cannot read ${path}: ${message}`, { cause });
+    throw new Error(`Cannot read ${path}`, { cause });
   }
   if (length > MAX_FILE_LENGTH) throw new Error(`Cannot read ${path}: longer than ${MAX_FILE_LENGTH} bytes`);
   return Buffer.concat(parts).toString('utf8');

@@ -37,9 +37,9 @@ describe('explainHpa', () => {
 
   it('names a missing file, a directory, and a file that is too long', async () => {
     expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: longer than/);
-    const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch((error) => error.message);
-    expect(complaint).to.match(/^Cannot read \/no\/such: ENOENT/);
-    const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch(describeError); // as the command does
+    const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch(describeError); // as the command does
+    expect(complaint).to.equal('Cannot read /no/such: no such file or directory');
+    const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch(describeError);
     expect(folder).to.equal('Cannot read docs: is a directory');
   });
 

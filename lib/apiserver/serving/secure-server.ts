@@ -9,8 +9,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, Server, TlsOptions } from 'node:tls';
-import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { codeOf, describeError, messageOf } from '#lib/telemetry/error-text.ts';
+import { codeOf, describeError, systemReasonOf } from '#lib/telemetry/error-text.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
@@ -346,9 +345,9 @@ export async function listen(server: NetServer, { bindAddress, port }: ListenAdd
     const isWithoutIpv6 = ANY_ADDRESS.includes(bindAddress) && WITHOUT_IPV6.includes(codeOf(error) ?? '');
     if (isWithoutIpv6) return await listenAt(server, '0.0.0.0', port);
     const message = `Cannot listen on ${bindAddress}:${port}`;
-    const reason = getOwn(REASONS, codeOf(error) ?? '');
+    const reason = systemReasonOf(error);
     if (reason !== undefined) throw new Error(`${message}: ${reason}`); // the error would repeat the address
-    throw new Error(`${message}: ${messageOf(error)}`, { cause: error });
+    throw new Error(message, { cause: error });
   }
 }
 
@@ -361,9 +360,3 @@ function listenAt(server: NetServer, host: string, port: number): Promise<Addres
     });
   });
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'address already in use',
-  EADDRNOTAVAIL: 'address not available on this machine',
-  EACCES: 'permission denied',
-};

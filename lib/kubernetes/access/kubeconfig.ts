@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { codeOf } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { readYaml, YamlError } from '../read-yaml.ts';
 
@@ -77,7 +76,7 @@ export interface CurrentContext {
  * @throws with the cause, and never the content: it may be a credential
  */
 export async function readCurrentContext(path: string): Promise<CurrentContext> {
-  const kubeconfig = parseKubeconfig(await readText(path));
+  const kubeconfig = parseKubeconfig(await readFile(path, 'utf8'));
   const name = kubeconfig['current-context'];
   if (!name) throw new Error('no current-context');
   const context = kubeconfig.contexts?.find((one) => one.name === name)?.context;
@@ -100,14 +99,6 @@ export async function readCurrentContext(path: string): Promise<CurrentContext> 
     user,
     directory: dirname(resolve(path)),
   };
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw codeOf(error) === 'ENOENT' ? new Error('no such file') : error; // the error would repeat the path
-  }
 }
 
 function parseKubeconfig(text: string): z.output<typeof KUBECONFIG> {

@@ -1,5 +1,5 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
-import { codeOf, describeError } from '#lib/telemetry/error-text.ts';
+import { codeOf, describeError, systemReasonOf } from '#lib/telemetry/error-text.ts';
 import { KubeletStatusError } from './kubelet/kubelet-error.ts';
 
 /** A failed scrape of one node. */
@@ -23,13 +23,9 @@ export class ScrapeError extends Error {
   }
 }
 
+/** In addition to those of {@link systemReasonOf}, or instead of them. */
 const MESSAGES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset by the kubelet',
-  EHOSTUNREACH: 'no route to the host',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'connection timed out',
-  EMFILE: 'this process has too many open files',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
@@ -41,7 +37,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 function formatCause(cause: unknown): string {
-  return getOwn(MESSAGES, codeOf(cause) ?? '') ?? describeError(cause);
+  return getOwn(MESSAGES, codeOf(cause) ?? '') ?? systemReasonOf(cause) ?? describeError(cause);
 }
 
 /** The code of an error, or the start of its message without details: figures, and text after a colon. */

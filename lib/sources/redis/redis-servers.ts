@@ -1,3 +1,4 @@
+import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { NetworkOptions } from '../network/allowed-hosts.ts';
 import { ClientPool } from '../network/client-pool.ts';
@@ -58,9 +59,8 @@ export class RedisServers implements Disposable {
       // Another server may have sent the address, and has the credentials.
       const secrets = new Secrets([server.password]);
       const cause = secrets.redactError(error);
-      throw new Error(`connection to redis failed: ${secrets.redact(`${host}:${port}: ${cause.message}`)}`, {
-        cause,
-      });
+      const reason = describeError(new Error(`${host}:${port}`, { cause }));
+      throw new Error(`connection to redis failed: ${secrets.redact(reason)}`, { cause });
     }
   }
 }

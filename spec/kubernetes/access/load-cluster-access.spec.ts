@@ -159,7 +159,7 @@ describe('loadClusterAccess', () => {
       await directory[Symbol.asyncDispose]();
       await expectFailure(
         inCluster(),
-        /^Cannot read the service account's (authorities|token) from .*: ENOENT/,
+        /^Cannot read the service account's (authorities|token) from .*: no such file or directory$/,
       );
     });
   });
@@ -507,7 +507,11 @@ describe('loadClusterAccess', () => {
         },
         /: clusters\[1\]\.cluster\.server is missing or has the wrong type$/,
       ],
-      ['names a file that is not there', configOf({ 'certificate-authority': 'gone' }, {}), /: ENOENT.*gone/],
+      [
+        'names a file that is not there',
+        configOf({ 'certificate-authority': 'gone' }, {}),
+        /: open \S+gone: no such file or directory$/,
+      ],
     ];
     for (const [how, config, message] of broken) {
       it(`refuses one that ${how}, naming the file`, async () => {
@@ -520,8 +524,9 @@ describe('loadClusterAccess', () => {
       const read = (path: string) => loadClusterAccess({ kubeconfig: path, clock, logger });
       await expectFailure(
         read('/nowhere/at/all'),
-        /^Cannot use kubeconfig \/nowhere\/at\/all: no such file$/,
+        /^Cannot use kubeconfig \/nowhere\/at\/all: no such file or directory$/,
       );
+      await expectFailure(read(directory.path), /^Cannot use kubeconfig \S+: is a directory$/);
       await expectFailure(read(await directory.write('empty', '')), /empty: not a YAML mapping$/);
       await expectFailure(read(await directory.write('text', 'text')), /text: not a YAML mapping$/);
     });

@@ -157,7 +157,7 @@ describe('ApiClient', () => {
       await server[Symbol.asyncDispose]();
       const error = await failureOf((await clientOf(url)).getJson('/api'));
       expect(describeError(error)).to.match(
-        /^Cannot get \/api at http:\/\/127.0.0.1:\d+: connect ECONNREFUSED/,
+        /^Cannot get \/api at http:\/\/127.0.0.1:\d+: connection refused$/,
       );
     });
 

@@ -9,7 +9,7 @@ describe('apiServer', () => {
     expect(isSound).to.equal(false);
     expect(checks).to.have.length(1);
     expect(findings[0]).to.deep.include({ status: 'failed', diagnosis: 'api-server-unreachable' });
-    expect(findings[0]?.seen).to.include('ECONNREFUSED');
+    expect(findings[0]?.seen).to.include('connection refused');
     expect(findings[0])
       .to.have.property('remedy')
       .which.includes(`Check that the API server listens at ${server.cluster.server} `);

@@ -88,7 +88,7 @@ describe('HttpPool', () => {
     expect(pool.connectionCount).to.equal(1);
     await server[Symbol.asyncDispose]();
     await eventually(() => pool.connectionCount === 0);
-    expect(await errorOf(request(pool, url))).to.include('ECONNREFUSED');
+    expect(await errorOf(request(pool, url))).to.include('connection refused');
     expect(pool.connectionCount).to.equal(0);
   });
 
