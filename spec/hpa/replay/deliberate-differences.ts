@@ -56,7 +56,7 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
       (replayed as { readonly type?: string }).type === 'ScaledToZero',
   },
   {
-    name: 'a value that proposes more than 32 bits',
+    name: 'more replicas than can be counted by a value',
     covers: (_, { recorded, explanation }) =>
       explanation.metrics.some(
         ({ proposal }) => proposal?.replicas === MAX_REPLICAS && proposal.readyPods !== undefined,
