@@ -42,8 +42,11 @@ describe('simulate', () => {
 
   it('prints one line when it cannot start', async () => {
     for (const [flags, line] of [
-      [['--scenario', '/nowhere.yaml'], /^Cannot read scenario \/nowhere\.yaml: ENOENT/],
-      [['--nodes', '0', '--kubeconfig', '/no/where'], /^Cannot write \/no\/where: ENOENT/],
+      [['--scenario', '/nowhere.yaml'], /^Cannot read scenario \/nowhere\.yaml: no such file or directory$/],
+      [
+        ['--nodes', '0', '--kubeconfig', '/no/where'],
+        /^Cannot write \/no\/where: .*no such file or directory/,
+      ],
     ] as const) {
       await using program = simulate(...anyPorts, ...flags);
       expect(await program.ended).to.deep.equal({ status: 1, signal: null });
@@ -66,7 +69,7 @@ describe('simulate', () => {
       expect(second.output[0])
         .to.include(taken)
         .and.to.match(
-          /address already in use .*; --port 0 --kubelet-port 0 uses free ports, .* --kubelet-use-node-status-port$/,
+          /address already in use; --port 0 --kubelet-port 0 uses free ports, .* --kubelet-use-node-status-port$/,
         );
     }
   });
