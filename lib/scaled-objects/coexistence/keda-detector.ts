@@ -34,7 +34,7 @@ const LEASE_FORBIDDEN =
   "No permission to read the lease of KEDA's operator; detecting KEDA by managedFields only";
 
 /**
- * Detects whether KEDA's operator runs as well, so that only one of the two scales. Its lease shows that KEDA manages all
+ * Detects whether KEDA's operator runs as well, so that only one of the two scales. Only its lease shows that KEDA manages all
  * objects. KEDA can also run without a lease: then writes of another field manager show which namespaces or objects it manages.
  */
 export class KedaDetector {
@@ -146,7 +146,7 @@ export class KedaDetector {
       return `the lease ${state.namespace}/${OPERATOR_LEASE} is held by "${shortened(state.holder)}"`;
     if (state.kind === 'released')
       return `the lease ${state.namespace}/${OPERATOR_LEASE} was released, and another replica may acquire it`;
-    return this.#writes.everywhere;
+    return undefined;
   }
 
   #report(evidence: string | undefined): void {

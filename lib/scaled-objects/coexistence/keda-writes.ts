@@ -14,8 +14,6 @@ export interface WrittenObject extends KubernetesObject {
 }
 
 interface ObservedWrite {
-  /** Whether the status was observed to change, not only found at the first read. */
-  readonly isObserved: boolean;
   readonly text: string;
   readonly untilMs: number;
 }
@@ -28,12 +26,11 @@ const MAX_NAME_LENGTH = 253;
 
 /**
  * Detects by `managedFields` that another client writes the statuses of KEDA's kinds, or overwrites HPAs as KEDA does. A writer
- * of one status is assumed to manage its namespace, one observed in two namespaces all objects. A writer of an HPA is assumed
- * to manage only the ScaledObject that owns it, because many clients may write HPAs.
+ * of a status is assumed to manage its namespace, and no other, however many namespaces have one: a tenant may write statuses
+ * in several. A writer of an HPA is assumed to manage only the ScaledObject that owns it, because many clients may write HPAs.
  *
  * A client that may edit an object can put any manager into its `managedFields`, but cannot change the status by that: an
- * entry counts only if the status changes too. Writes before the first read cannot be verified, and count for their namespace
- * only.
+ * entry counts only if the status changes too. Writes before the first read cannot be verified, and count as well.
  */
 export class ExternalWrites {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
@@ -55,8 +52,7 @@ export class ExternalWrites {
     const pollsMs = POLLS * (current.spec.pollingInterval ?? DEFAULT_POLLING_S) * 1000;
     const validForMs = Math.min(Math.max(pollsMs, MIN_MS), MAX_MS);
     const text = `"${shortened(found.manager)}" writes the status of ${kind} ${keyOf(current.metadata)}`;
-    const isObserved = previous !== undefined;
-    record(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs, isObserved });
+    record(this.#statuses, namespace, { text, untilMs: found.sinceMs + validForMs });
   }
 
   /** @param previous `undefined` when the HPA is read for the first time */
@@ -68,14 +64,7 @@ export class ExternalWrites {
     const { namespace } = current.metadata;
     const text = `"${shortened(found.manager)}" writes the HPA ${keyOf(current.metadata)}`;
     const untilMs = found.sinceMs + MIN_MS;
-    record(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs, isObserved: true });
-  }
-
-  /** A write which shows that another operator manages all objects; `undefined` if there is none. */
-  get everywhere(): string | undefined {
-    this.#expire();
-    const observed = [...this.#statuses.values()].filter(({ isObserved }) => isObserved);
-    return observed.length < 2 ? undefined : observed[0]?.text;
+    record(this.#hpas, keyOf({ namespace, name: owner.name }), { text, untilMs });
   }
 
   /** Any write of another operator; `undefined` if there is none. */
@@ -123,8 +112,7 @@ export class ExternalWrites {
 
 function record(noticed: Map<string, ObservedWrite>, scope: string, found: ObservedWrite): void {
   const previous = noticed.get(scope);
-  const latest = !previous || previous.untilMs <= found.untilMs ? found : previous;
-  noticed.set(scope, { ...latest, isObserved: found.isObserved || previous?.isObserved === true });
+  if (!previous || previous.untilMs <= found.untilMs) noticed.set(scope, found);
 }
 
 function managersOf({ metadata }: KubernetesObject) {

@@ -134,15 +134,12 @@ async function findStatusWriters(
     const evidence = writes.on('', { namespace, name: '' });
     return evidence === undefined ? [] : [{ namespace, evidence }];
   });
-  const all = found.length > 1 ? ', and no object at all if these writes continue' : '';
   return found.map(({ namespace, evidence }) =>
-    failed(
-      `namespace ${namespace}`,
-      `${evidence}; the autoscaler does not scale objects of this namespace${all}`,
-      {
-        ...{ diagnosis: 'scaledobjects-keda-runs', NAMESPACE: 'keda', NAME: OPERATOR },
-      },
-    ),
+    failed(`namespace ${namespace}`, `${evidence}; the autoscaler does not scale objects of this namespace`, {
+      diagnosis: 'scaledobjects-keda-runs',
+      NAMESPACE: 'keda',
+      NAME: OPERATOR,
+    }),
   );
 }
 
