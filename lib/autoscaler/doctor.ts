@@ -6,6 +6,7 @@ import { type Permission, permissionsCheck } from '#lib/doctor/permissions.ts';
 import type { ClusterAccess } from '#lib/kubernetes/access/cluster-access.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { AUTOSCALER_DIAGNOSES, failed, leader } from './leader-diagnosis.ts';
 import type { AutoscalerOptions, DoctorOptions } from './options/autoscaler-options.ts';
@@ -101,7 +102,7 @@ function chosenNamespace(namespace: string): Check {
     title: 'Namespace',
 
     async run(context) {
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+      const path = `/api/v1/namespaces/${pathSegment(namespace)}`;
       try {
         await context.get(path, `get namespaces ${namespace}`);
       } catch (error) {

@@ -19,6 +19,13 @@ export function readSourceFiles(folder: string): SourceFile[] {
     .map((path) => parseSourceFile(path, readFileSync(path, 'utf8')));
 }
 
+/** The paths of TypeScript sources below a folder whose code, comments excluded, matches a pattern; sorted. */
+export function filesWith(folder: string, pattern: RegExp): string[] {
+  return globSync(`${folder}/**/*.ts`)
+    .filter((path) => pattern.test(withoutComments(readFileSync(path, 'utf8'))))
+    .sort();
+}
+
 // Strings come first, so that a comment-like text in a string is unchanged.
 const STRING_OR_COMMENT =
   /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
@@ -34,11 +41,15 @@ const EVALUATION = /\beval\s*\(|\bFunction\s*\(/;
  * (checked by the linter) leaves few forms of imports.
  */
 export function parseSourceFile(path: string, text: string): SourceFile {
-  const code = text.replace(STRING_OR_COMMENT, (_match, literal: string | undefined) => literal ?? '');
+  const code = withoutComments(text);
   const specifiers = [IMPORT_OR_REEXPORT, IMPORT_FOR_EFFECT, DYNAMIC_OR_TYPE_IMPORT].flatMap((pattern) =>
     [...code.matchAll(pattern)].map((match) => match[1] ?? ''),
   );
   const readsProcess = GLOBAL_PROCESS.test(code) || specifiers.some((s) => /^(node:)?process$/.test(s));
   const evaluatesText = EVALUATION.test(code) || specifiers.some((s) => /^(node:)?vm$/.test(s));
   return { path, specifiers, readsProcess, evaluatesText };
+}
+
+function withoutComments(text: string): string {
+  return text.replace(STRING_OR_COMMENT, (_match, literal: string | undefined) => literal ?? '');
 }

@@ -5,6 +5,7 @@ import { type ClusterContext, requirePermission } from '#lib/doctor/cluster-cont
 import type { MetricSpec } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { type ScaledPod, scaledPod } from '#lib/kubernetes/objects/pod.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { requestsOfPods } from '../decision/pod-resources.ts';
 import { MetricFailure } from '../decision/replica-calculator.ts';
 import { type ExaminedHpas, failed } from './examination.ts';
@@ -90,7 +91,7 @@ export async function missingRequest(
 ): Promise<MissingRequest | undefined> {
   const parts = (spec.metrics ?? []).flatMap((metric) => requestedPart(metric) ?? []);
   if (parts.length === 0 || selector === '') return undefined;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  const path = `/api/v1/namespaces/${pathSegment(namespace)}/pods`;
   const pods = await context.list('pods', { path, labelSelector: selector }, podOf);
   for (const part of parts) {
     const { resource, container } = part;

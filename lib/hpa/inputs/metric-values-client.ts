@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { listItems, MAX_LIST_BYTES, READ_TIMEOUT_MS, SharedReads } from './shared-reads.ts';
 
@@ -126,11 +127,9 @@ function customPath(version: string, namespace: string): string {
   return `/apis/custom.metrics.k8s.io/${version}/namespaces/${segment(namespace)}`;
 }
 
-/** Escapes a path segment; Go leaves a colon as it is. @throws for a segment that would change the path */
+/** Go leaves a colon as it is. */
 function segment(text: string): string {
-  if (text === '' || text === '.' || text === '..')
-    throw new Error(`Cannot request ${JSON.stringify(text)}: not a valid path segment`);
-  return encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':');
+  return pathSegment(text).replaceAll('%3A', ':');
 }
 
 function queryOf(values: Readonly<Record<string, string | undefined>>): string {

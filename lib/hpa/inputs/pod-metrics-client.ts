@@ -1,5 +1,6 @@
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { equalityOf, type LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
@@ -32,7 +33,7 @@ export class NamespaceUsage {
     namespace: string,
     request: { readonly maxAgeMs: number; readonly signal: AbortSignal },
   ): Promise<UsageList> {
-    const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${pathSegment(namespace)}/pods`;
     return await this.#lists.get(
       namespace,
       request,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPathSegment } from '#lib/kubernetes/path-segment.ts';
 import type { NakadiServer, NakadiSubscriptions } from '#lib/sources/http-apis/nakadi-server.ts';
 import { nameOfMetric } from '../collected-metrics.ts';
 import {
@@ -16,6 +17,7 @@ const settings = z.object({
     '`consumer-lag-seconds` for the maximum lag of all partitions, or `unconsumed-events` for the sum of the events of all partitions.',
   ),
   'subscription-id': text
+    .refine(isPathSegment, { error: 'must not be "." or ".."' })
     .optional()
     .describe('ID of the subscription. Either this or all of the following three settings are required.'),
   'owning-application': text.optional().describe('Application that owns the subscriptions.'),

@@ -3,6 +3,7 @@ import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { isDnsLabel, propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { type HpaMetric, nameOfMetric } from '../collected-metrics.ts';
 import {
   type ExaminedMetric,
@@ -144,8 +145,8 @@ async function pathOf(
   version: string,
 ): Promise<string | undefined> {
   const base = `/apis/${group}/${version}`;
-  const inNamespace = `${base}/namespaces/${encodeURIComponent(namespace)}`;
-  const name = encodeURIComponent(metric.name);
+  const inNamespace = `${base}/namespaces/${pathSegment(namespace)}`;
+  const name = pathSegment(metric.name);
   const labels = Object.entries(metric.matchLabels).map(([key, value]) => `${key}=${value}`);
   const selected = (by: string) =>
     labels.length === 0 ? '' : `?${by}=${encodeURIComponent(labels.join(','))}`;
@@ -156,7 +157,7 @@ async function pathOf(
   if (!resource) return undefined;
   const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
   if (plural === 'namespaces')
-    return `${base}/namespaces/${encodeURIComponent(object)}/metrics/${name}${selected('metricLabelSelector')}`;
+    return `${base}/namespaces/${pathSegment(object)}/metrics/${name}${selected('metricLabelSelector')}`;
   const where = resource.namespaced ? inNamespace : base;
-  return `${where}/${plural}/${encodeURIComponent(object)}/${name}${selected('metricLabelSelector')}`;
+  return `${where}/${plural}/${pathSegment(object)}/${name}${selected('metricLabelSelector')}`;
 }

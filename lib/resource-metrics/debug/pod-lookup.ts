@@ -3,6 +3,7 @@ import { TokenBucket } from '#lib/concurrency/token-bucket.ts';
 import type { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ApiError } from '#lib/kubernetes/client/api-error.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
@@ -59,7 +60,7 @@ export class PodLookup {
     try {
       // A list with one item: the server has the permission to list pods, not to get them.
       const selector = new URLSearchParams({ fieldSelector: `metadata.name=${name}` });
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?${selector}`;
+      const path = `/api/v1/namespaces/${pathSegment(namespace)}/pods?${selector}`;
       const { items } = readAs(
         POD_LIST,
         'the list of pods',

@@ -4,6 +4,7 @@ import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { readAs } from '#lib/kubernetes/objects/find-wrong-field.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { failed } from './diagnoses.ts';
 
 const API_SERVICE = 'v1beta1.external.metrics.k8s.io';
@@ -45,7 +46,7 @@ export const metricsProvider: Check = {
 /** Services of the autoscaler are recognized by name or by the label `app.kubernetes.io/name`. */
 async function isOurs(context: ClusterContext, namespace: string, name: string): Promise<boolean> {
   if (name === OURS) return true;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${encodeURIComponent(name)}`;
+  const path = `/api/v1/namespaces/${pathSegment(namespace)}/services/${pathSegment(name)}`;
   const service = await context.get(path, 'get services').catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;

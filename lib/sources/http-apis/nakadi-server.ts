@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { extractResult, type HttpClient } from '../http/http-client.ts';
 import { pathBelow } from '../http/source-url.ts';
 import { readJsonAs } from '../json/read-json.ts';
@@ -69,7 +70,7 @@ export class NakadiServer {
     const ids = 'id' in subscriptions ? [subscriptions.id] : await this.#find(subscriptions, signal);
     const stats: z.output<typeof STATS>[] = [];
     for (const id of ids) {
-      const url = pathBelow(this.#options.url, `/subscriptions/${encodeURIComponent(id)}/stats`);
+      const url = pathBelow(this.#options.url, `/subscriptions/${pathSegment(id)}/stats`);
       url.searchParams.set('show_time_lag', 'true');
       stats.push(await this.#read(url, { schema: STATS, signal }));
     }

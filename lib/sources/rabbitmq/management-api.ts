@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pathSegment } from '#lib/kubernetes/path-segment.ts';
 import { extractResult } from '../http/http-client.ts';
 import type { HttpRequester } from '../http/observed-requester.ts';
 import { pathBelow } from '../http/source-url.ts';
@@ -111,8 +112,8 @@ function buildUrl(
   { url, vhost }: ManagementApiOptions,
   { name, isExpression, pageSize }: QueuesOptions,
 ): URL {
-  const queues = `/api/queues/${encodeURIComponent(vhost)}`;
-  if (!isExpression) return pathBelow(url, `${queues}/${encodeURIComponent(name)}`);
+  const queues = `/api/queues/${pathSegment(vhost)}`;
+  if (!isExpression) return pathBelow(url, `${queues}/${pathSegment(name)}`);
   const address = pathBelow(url, queues);
   const parameters = { page: '1', use_regex: 'true', pagination: 'false', name, page_size: `${pageSize}` };
   for (const [key, value] of Object.entries(parameters)) address.searchParams.set(key, value);

@@ -92,7 +92,9 @@ describe('podsMetricPath', () => {
 
   it('escapes metric names', () => {
     expect(podsMetricPath('v1beta2', { ...pods, name: 'a/../b?c' })).to.contain('/%2A/a%2F..%2Fb%3Fc?');
-    expect(() => podsMetricPath('v1beta2', { ...pods, name: '..' })).to.throw('not a valid path segment');
+    expect(() => podsMetricPath('v1beta2', { ...pods, name: '..' })).to.throw(
+      'Cannot build path: ".." is not a path segment',
+    );
   });
 });
 

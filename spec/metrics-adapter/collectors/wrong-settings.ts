@@ -174,7 +174,7 @@ export const WRONG_SETTINGS: readonly WrongSettings[] = [
     wrong: {
       ...COMMON,
       'metric-type': not('must be one of consumer-lag-seconds, unconsumed-events', '', 'lag'),
-      'subscription-id': TEXT,
+      'subscription-id': [...TEXT, ['.', 'must not be "." or ".."'], ['..', 'must not be "." or ".."']],
       'owning-application': TEXT,
       'event-types': not('must be names of event types separated by commas', '', 'a b', 'a/b', 'a&b'),
       'consumer-group': TEXT,

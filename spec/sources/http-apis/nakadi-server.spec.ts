@@ -71,6 +71,19 @@ describe('NakadiServer', () => {
       );
     });
 
+  it('refuses ids that would request another path with its token, of tenants and of the server', async () => {
+    await using system = await setUp(() => ({ items: [{ id: '..' }] }));
+    for (const id of ['.', '..'])
+      expect(await errorOf(system.server.query('unconsumed-events', { id }).run(signal))).to.equal(
+        `Cannot build path: "${id}" is not a path segment`,
+      );
+    expect(system.loopback.requests).to.deep.equal([]);
+    expect(await errorOf(system.server.query('unconsumed-events', ALL).run(signal))).to.match(
+      /is not a path segment$/,
+    );
+    expect(system.loopback.requests.map(({ url }) => url.pathname)).to.deep.equal(['/nakadi/subscriptions']);
+  });
+
   it('sends its token to no other host, and ends', async () => {
     await using away = await setUp(() => ({
       items: [],

@@ -44,6 +44,18 @@ describe('readQueueFigures', () => {
 });
 
 describe('queueFigures', () => {
+  it('refuses names that would request another path', () => {
+    const build = (name: string, vhost: string, isExpression = false) => {
+      const http = { exchange: () => expect.fail(), credentialName: '' };
+      const options = { http, vhost, timeoutMs: 1000, url: new URL('http://broker.example/') };
+      queueFigures(options as unknown as ManagementApiOptions, { ...ONE, name, isExpression, pageSize: 50 });
+    };
+    for (const name of ['.', '..'])
+      for (const refused of [() => build(name, '/'), () => build('jobs', name), () => build('j', name, true)])
+        expect(refused).to.throw(`Cannot build path: "${name}" is not a path segment`);
+    build('..', '/', true); // the expression is in the query
+  });
+
   it('requests one queue by its name, and several by an expression', async () => {
     const requested: string[] = [];
     const request = async (given: Partial<QueuesOptions>) => {
