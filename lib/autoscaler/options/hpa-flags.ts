@@ -32,6 +32,7 @@ export function hpaOptionsOf(values: FlagValues<typeof hpaFlags & typeof general
       cpuInitializationPeriodMs: values.hpaCpuInitializationPeriodMs,
       initialReadinessDelayMs: values.hpaInitialReadinessDelayMs,
       downscaleStabilizationMs: values.hpaDownscaleStabilizationMs,
+      scaleDownLimit: { factor: values.scaleDownLimitFactor, minimum: values.scaleDownLimitMinimum },
       configurableTolerance: HPAConfigurableTolerance,
       podLevelResources: PodLevelResources,
       scaleToZero: HPAScaleToZero,
@@ -60,6 +61,18 @@ export const hpaFlags = {
     default: 300_000,
     description:
       'Stabilization window for scaling down, within which the highest recommendation is used. Applies to HPAs whose behavior sets no window.',
+    validate: notNegative,
+  }),
+  scaleDownLimitFactor: flag('scale-down-limit-factor', decimal, {
+    default: 0,
+    description:
+      'One decision scales an HPA without behavior down to no less than this share of its replicas, a fraction dropped. 0 is no limit.',
+    validate: (factor) => (factor >= 0 && factor <= 1 ? undefined : 'must be from 0 to 1'),
+  }),
+  scaleDownLimitMinimum: flag('scale-down-limit-minimum', integer, {
+    default: 0,
+    description:
+      'One decision scales an HPA without behavior down to no less than this number of replicas. If --scale-down-limit-factor gives more, that applies. 0 is no limit.',
     validate: notNegative,
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {

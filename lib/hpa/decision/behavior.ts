@@ -6,7 +6,7 @@ import {
   type ScalingPolicy,
   type ScalingRules,
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
-import type { DecisionInput, HpaConfig, Scale } from './decision-input.ts';
+import type { DecisionInput, HpaConfig, Scale, ScaleDownLimit } from './decision-input.ts';
 import type { ConditionChange } from './hpa-conditions.ts';
 import {
   isBeforeWindow,
@@ -42,7 +42,7 @@ export function limitReplicas(
       });
   const limit = behavior
     ? policyLimit(stabilization.replicas, range, { behavior, memory, nowMs })
-    : defaultLimit(stabilization.replicas, range);
+    : defaultLimit(stabilization.replicas, range, config.scaleDownLimit);
   const { reason, message } = stabilization;
   return {
     stabilization,
@@ -183,6 +183,8 @@ export interface Limit {
   readonly message: string;
   /** What each policy allows; absent for an HPA without `behavior` and when it does not scale. */
   readonly policies?: readonly PolicyAllowance[];
+  /** The limit of the controller, with the minimum of replicas now; absent if it has none or does not scale down. */
+  readonly scaleDownLimit?: ScaleDownLimit & { readonly replicas: number };
 }
 
 /** What one policy allows now. */
@@ -223,14 +225,24 @@ interface ReplicaRange {
 }
 
 /**
- * Limits an HPA without `behavior`: to its bounds, and to twice its replicas or 4, whichever is more.
+ * Limits an HPA without `behavior`: to its bounds, to twice its replicas or 4, whichever is more, and to the limit of the
+ * controller for scaling down.
  *
  * @param recommended after stabilization
  */
 export function defaultLimit(
   recommended: number,
   { currentReplicas, minReplicas, maxReplicas }: ReplicaRange,
+  scaleDownLimit: ScaleDownLimit,
 ): Limit {
+  const isLimited = scaleDownLimit.factor > 0 || scaleDownLimit.minimum > 0;
+  if (isLimited && recommended < currentReplicas) {
+    const lowest = lowestReplicas(scaleDownLimit, currentReplicas);
+    const used = { scaleDownLimit: { ...scaleDownLimit, replicas: lowest } };
+    const minimum = Math.max(minReplicas, lowest);
+    if (recommended >= minimum) return { replicas: recommended, ...LIMITS.none, ...used };
+    return { replicas: minimum, ...(minReplicas < lowest ? LIMITS.down : LIMITS.min), ...used };
+  }
   if (recommended < minReplicas) return { replicas: minReplicas, ...LIMITS.min };
   const reachable = Math.max(2 * currentReplicas, 4);
   const most = Math.min(maxReplicas, reachable);
@@ -239,6 +251,15 @@ export function defaultLimit(
   }
   return { replicas: recommended, ...LIMITS.none };
 }
+
+/** Drops a fraction, as a policy in per cent does: otherwise few replicas would never become fewer. */
+function lowestReplicas({ factor, minimum }: ScaleDownLimit, currentReplicas: number): number {
+  const scaled = Math.trunc(Number((factor * currentReplicas).toPrecision(SURE_DIGITS)));
+  return Math.min(Math.max(minimum, scaled), currentReplicas);
+}
+
+/** As many digits as a double represents reliably: 0.29 × 100 is 29, not 28.999…. */
+const SURE_DIGITS = 15;
 
 /**
  * Limits an HPA with `behavior`: to its bounds, and to what its policies allow.

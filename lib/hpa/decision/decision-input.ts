@@ -40,6 +40,8 @@ export interface HpaConfig {
   readonly initialReadinessDelayMs: number;
   /** Window whose highest recommendation applies: `--…-downscale-stabilization`. */
   readonly downscaleStabilizationMs: number;
+  /** Limit of one decision for HPAs without `behavior`: `--scale-down-limit-factor`, `--scale-down-limit-minimum`. */
+  readonly scaleDownLimit: ScaleDownLimit;
   /** Feature gate HPAConfigurableTolerance. */
   readonly configurableTolerance: boolean;
   /** Feature gate PodLevelResources. */
@@ -48,12 +50,24 @@ export interface HpaConfig {
   readonly scaleToZero: boolean;
 }
 
+/**
+ * How far one decision may scale down an HPA without `behavior`: to `minimum`, or `factor` × its replicas, whichever is
+ * more.
+ */
+export interface ScaleDownLimit {
+  /** From 0 to 1; 0 is no limit. */
+  readonly factor: number;
+  /** 0 is no limit. */
+  readonly minimum: number;
+}
+
 /** The defaults of Kubernetes 1.36; a minimum of 0 works, as by default since 1.37. */
 export const DEFAULT_HPA_CONFIG: HpaConfig = {
   tolerance: 0.1,
   cpuInitializationPeriodMs: 300_000,
   initialReadinessDelayMs: 30_000,
   downscaleStabilizationMs: 300_000,
+  scaleDownLimit: { factor: 0, minimum: 0 },
   configurableTolerance: true,
   podLevelResources: true,
   scaleToZero: true,

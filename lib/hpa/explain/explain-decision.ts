@@ -1,6 +1,5 @@
 import { formatThousandths, parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import type { Limit } from '../decision/behavior.ts';
 import type { Explanation } from '../decision/decision.ts';
 import type { ExplainedProposal, MetricExplanation } from '../decision/evaluate-metrics.ts';
 import type { LeftOutPods, ProposalReason } from '../decision/replica-calculator.ts';
@@ -21,7 +20,7 @@ export function explainDecision(
       explainMetric(metric, { atMs, isLeading: index === leadingMetric }),
     ),
     ...stabilizationLines(explanation),
-    ...limitLines(explanation.limit, explanation.stabilization?.replicas),
+    ...limitLines(explanation),
     ...(explanation.problem === undefined ? [] : [`problem: ${explanation.problem}`]),
   ].join('\n');
 }
@@ -62,9 +61,10 @@ function stabilizationLines({ stabilization, atMs }: Explanation): string[] {
   ];
 }
 
-function limitLines(limit: Limit | undefined, recommended: number | undefined): string[] {
+function limitLines({ limit, stabilization, currentReplicas }: Explanation): string[] {
   if (!limit) return [];
-  const { replicas, reason, message, policies = [] } = limit;
+  const { replicas, reason, message, policies = [], scaleDownLimit } = limit;
+  const recommended = stabilization?.replicas;
   const isLimited = replicas !== recommended;
   return [
     isLimited
@@ -74,6 +74,11 @@ function limitLines(limit: Limit | undefined, recommended: number | undefined): 
       (policy) =>
         `  policy ${policy.type} ${policy.value} in ${policy.periodSeconds}s: from ${policy.periodStartReplicas} at the start of the period to ${policy.replicas}`,
     ),
+    ...(scaleDownLimit
+      ? [
+          `  --scale-down-limit-factor ${scaleDownLimit.factor}, --scale-down-limit-minimum ${scaleDownLimit.minimum}: from ${currentReplicas} to ${scaleDownLimit.replicas} at least`,
+        ]
+      : []),
   ];
 }
 

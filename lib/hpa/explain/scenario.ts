@@ -53,6 +53,8 @@ const scenarioSchema = z.strictObject({
   duration: duration.describe('Length of the scenario'),
   tolerance: z.number().min(0).max(1).default(DEFAULT_HPA_CONFIG.tolerance),
   downscaleStabilization: duration.default(DEFAULT_HPA_CONFIG.downscaleStabilizationMs),
+  scaleDownLimitFactor: z.number().min(0).max(1).default(DEFAULT_HPA_CONFIG.scaleDownLimit.factor),
+  scaleDownLimitMinimum: z.int().min(0).default(DEFAULT_HPA_CONFIG.scaleDownLimit.minimum),
   load: z
     .unknown()
     .optional()
@@ -97,6 +99,7 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   if (!read.success) throw refused(problemsOf(read.error));
   if (loadText === undefined && read.data.load === undefined) throw refused('load: is missing');
   const { hpa, replicas, requests, startup, syncPeriod, tolerance, downscaleStabilization } = read.data;
+  const { scaleDownLimitFactor: factor, scaleDownLimitMinimum: minimum } = read.data;
   const decisions = read.data.duration / Math.max(syncPeriod, 1000);
   const max = Math.max(replicas, hpa.spec.maxReplicas);
   if (syncPeriod < 1000) throw refused('syncPeriod: must be at least 1s');
@@ -117,6 +120,7 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
       ...DEFAULT_HPA_CONFIG,
       tolerance,
       downscaleStabilizationMs: downscaleStabilization,
+      scaleDownLimit: { factor, minimum },
       configurableTolerance: true,
     },
   };

@@ -64,6 +64,9 @@ describe('parseAutoscalerOptions', () => {
     [['--resource-update-interval=500ms'], 'must be at least 1s'],
     [['--default-collection-interval=0s'], 'must be at least 1s'],
     [['--metrics-ttl=0s'], 'must be above 0'],
+    [['--scale-down-limit-factor=1.1'], 'must be from 0 to 1'],
+    [['--scale-down-limit-factor=-0.1'], 'must be from 0 to 1'],
+    [['--scale-down-limit-minimum=-1'], 'must not be negative'],
     [['--prometheus-server=prometheus'], 'must be a URL'],
     [['--influxdb-address=ftp://a'], 'must be a URL'],
     [['--zmon-kariosdb-endpoint=a'], 'must be a URL'],
@@ -163,9 +166,12 @@ describe('parseAutoscalerOptions', () => {
       '--kube-client-qps=7',
       '--kube-client-burst=9',
       '--horizontal-pod-autoscaler-tolerance=0.2',
+      '--scale-down-limit-factor=0.5',
+      '--scale-down-limit-minimum=3',
     );
     expect(options).to.deep.include({ kubeconfig: '/kubeconfig', apiRate: { perSecond: 7, burst: 9 } });
     expect(options.hpa.options.config.tolerance).to.equal(0.2);
+    expect(options.hpa.options.config.scaleDownLimit).to.deep.equal({ factor: 0.5, minimum: 3 });
     expect(options.metricsAdapter).to.deep.equal({
       servesCustom: true,
       servesExternal: true,

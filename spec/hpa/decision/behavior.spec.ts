@@ -81,6 +81,8 @@ describe('stabilizeWithoutBehavior', () => {
   });
 });
 
+const UNLIMITED = { factor: 0, minimum: 0 };
+
 describe('defaultLimit', () => {
   const CASES: readonly [recommended: number, current: number, replicas: number, reason: string][] = [
     [5, 5, 5, 'DesiredWithinRange'],
@@ -97,13 +99,59 @@ describe('defaultLimit', () => {
   for (const [recommended, currentReplicas, replicas, reason] of CASES) {
     it(`limits ${recommended} to ${replicas} at ${currentReplicas}`, () => {
       const range = { currentReplicas, minReplicas: 2, maxReplicas: 16 };
-      expect(defaultLimit(recommended, range)).to.include({ replicas, reason });
+      expect(defaultLimit(recommended, range, UNLIMITED)).to.include({ replicas, reason });
+      expect(defaultLimit(recommended, range, UNLIMITED)).to.not.have.property('scaleDownLimit');
     });
   }
 
   it('doubles beyond 32 bits without overflow', () => {
     const range = { currentReplicas: 2 ** 30 + 1, minReplicas: 1, maxReplicas: 2 ** 31 - 1 };
-    expect(defaultLimit(2 ** 31 - 1, range).replicas).to.equal(2 ** 31 - 1);
+    expect(defaultLimit(2 ** 31 - 1, range, UNLIMITED).replicas).to.equal(2 ** 31 - 1);
+  });
+
+  describe('with a limit for scaling down', () => {
+    const CASES: readonly [
+      recommended: number,
+      current: number,
+      limit: readonly [factor: number, minimum: number],
+      replicas: number,
+      reason: string,
+    ][] = [
+      [2, 10, [0.5, 0], 5, 'ScaleDownLimit'],
+      [4, 10, [0.5, 0], 5, 'ScaleDownLimit'],
+      [5, 10, [0.5, 0], 5, 'DesiredWithinRange'],
+      [6, 10, [0.5, 0], 6, 'DesiredWithinRange'],
+      [2, 10, [0.5, 5], 5, 'ScaleDownLimit'],
+      [2, 10, [0.5, 6], 6, 'ScaleDownLimit'],
+      [2, 10, [0, 6], 6, 'ScaleDownLimit'],
+      [6, 10, [0, 6], 6, 'DesiredWithinRange'],
+      [2, 5, [0.9, 0], 4, 'ScaleDownLimit'],
+      [2, 10, [1, 0], 10, 'ScaleDownLimit'],
+      [1, 10, [0.1, 0], 2, 'TooFewReplicas'],
+      [1, 10, [0.2, 0], 2, 'TooFewReplicas'],
+      [1, 10, [0.3, 0], 3, 'ScaleDownLimit'],
+      // A target below the minimum of the limit is not scaled up by it.
+      [2, 3, [0.5, 6], 3, 'ScaleDownLimit'],
+      [3, 3, [0.5, 6], 3, 'DesiredWithinRange'],
+      [4, 3, [0.5, 6], 4, 'DesiredWithinRange'],
+      [17, 9, [0.5, 6], 16, 'TooManyReplicas'],
+      [2, 100, [0.29, 0], 29, 'ScaleDownLimit'],
+    ];
+    for (const [recommended, currentReplicas, [factor, minimum], replicas, reason] of CASES) {
+      it(`limits ${recommended} to ${replicas} at ${currentReplicas} with factor ${factor} and minimum ${minimum}`, () => {
+        const range = { currentReplicas, minReplicas: 2, maxReplicas: 16 };
+        expect(defaultLimit(recommended, range, { factor, minimum })).to.include({ replicas, reason });
+      });
+    }
+
+    it('returns the limit if it scales down', () => {
+      const range = { currentReplicas: 10, minReplicas: 2, maxReplicas: 16 };
+      const limit = { factor: 0.5, minimum: 4 };
+      expect(defaultLimit(3, range, limit).scaleDownLimit).to.deep.equal({ ...limit, replicas: 5 });
+      expect(defaultLimit(9, range, limit).scaleDownLimit).to.deep.equal({ ...limit, replicas: 5 });
+      expect(defaultLimit(10, range, limit)).to.not.have.property('scaleDownLimit');
+      expect(defaultLimit(11, range, limit)).to.not.have.property('scaleDownLimit');
+    });
   });
 });
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decide } from '#lib/hpa/decision/decide.ts';
-import type { DecisionInput } from '#lib/hpa/decision/decision-input.ts';
+import { DEFAULT_HPA_CONFIG, type DecisionInput } from '#lib/hpa/decision/decision-input.ts';
 import type { ExplainedProposal, MetricExplanation } from '#lib/hpa/decision/evaluate-metrics.ts';
+import { EMPTY_STATE } from '#lib/hpa/decision/scaling-state.ts';
 import { explainDecision, explainMetric, metricThresholds } from '#lib/hpa/explain/explain-decision.ts';
 import { parseThousandths } from '#lib/kubernetes/quantity.ts';
 import { builtInput, builtPod, NOW_MS } from '#spec/hpa/built-inputs.ts';
@@ -63,6 +64,17 @@ describe('explainDecision', () => {
       'stabilization: 6 instead of 8, because 6 was recommended 30s ago (windows: up 1m0s, down 5m0s)',
       'limits: 4 instead of 6: ScaleUpLimit, the desired replica count is increasing faster than the maximum scale rate',
       '  policy Pods 1 in 15s: from 3 at the start of the period to 4',
+    ]);
+  });
+
+  it('explains the limit of the controller for scaling down', () => {
+    const scaleDownLimit = { factor: 0.5, minimum: 3 };
+    const config = { ...DEFAULT_HPA_CONFIG, downscaleStabilizationMs: 0, scaleDownLimit };
+    const memory = { ...EMPTY_STATE, recommendations: [{ replicas: 8, atMs: NOW_MS - 1000 }] };
+    const scale = { specReplicas: 8, statusReplicas: 8, selector: 'app=web' };
+    expect(linesOf({ config, scale, memory, readings: [{ values: ['10'] }] }).slice(-2)).to.deep.equal([
+      'limits: 4 instead of 1: ScaleDownLimit, the desired replica count is decreasing faster than the maximum scale rate',
+      '  --scale-down-limit-factor 0.5, --scale-down-limit-minimum 3: from 8 to 4 at least',
     ]);
   });
 

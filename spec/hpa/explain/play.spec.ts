@@ -41,6 +41,16 @@ describe('playScenario', () => {
     expect(changes.at(-1)?.[1]).to.equal(2);
   });
 
+  it('scales down step by step with the limit of the controller', () => {
+    const limited = `scaleDownLimitFactor: 0.5\n${SCENARIO}`;
+    expect(changesOf(play(limited))).to.deep.equal([
+      [60, 8],
+      [600, 4],
+      [615, 2],
+    ]);
+    expect(changesOf(play(`scaleDownLimitMinimum: 3\n${limited}`)).at(-1)).to.deep.equal([615, 3]);
+  });
+
   it('reads the CPU of pods and of a container in one HPA', () => {
     const container =
       '{ name: cpu, container: proxy, target: { type: Utilization, averageUtilization: 90 } }';

@@ -173,7 +173,7 @@ describe('parseScenario', () => {
 
   it('reads the fields beside the HPA, with the defaults of the controller', () => {
     const beside =
-      'startup: 5s\nsyncPeriod: 30s\ntolerance: 0.2\ndownscaleStabilization: 1m\nrequests: { memory: 1Gi }';
+      'startup: 5s\nsyncPeriod: 30s\ntolerance: 0.2\ndownscaleStabilization: 1m\nrequests: { memory: 1Gi }\nscaleDownLimitFactor: 0.5\nscaleDownLimitMinimum: 3';
     const text = SCENARIO.replace('requests: { cpu: 100m }', beside);
     const { config, hpa: _, load: __, ...scenario } = parseScenario(text);
     expect(scenario).to.deep.equal({
@@ -188,7 +188,7 @@ describe('parseScenario', () => {
     expect(config).to.deep.equal({
       ...{ tolerance: 0.2, downscaleStabilizationMs: 60_000, configurableTolerance: true },
       ...{ cpuInitializationPeriodMs: 300_000, initialReadinessDelayMs: 30_000, podLevelResources: true },
-      scaleToZero: true,
+      ...{ scaleToZero: true, scaleDownLimit: { factor: 0.5, minimum: 3 } },
     });
     expect(parseScenario(SCENARIO.replace('requests: { cpu: 100m }\n', '')).requests).to.deep.equal({});
   });

@@ -36,6 +36,7 @@ export function decisionInput(recorded: RecordedCase): DecisionInput {
       cpuInitializationPeriodMs: config.cpuInitializationPeriodSeconds * 1000,
       initialReadinessDelayMs: config.initialReadinessDelaySeconds * 1000,
       downscaleStabilizationMs: config.downscaleStabilisationSeconds * 1000,
+      scaleDownLimit: { factor: 0, minimum: 0 },
       configurableTolerance: config.features?.configurableTolerance ?? false,
       podLevelResources: config.features?.podLevelResources ?? true,
       scaleToZero: config.features?.scaleToZero ?? false,
