@@ -119,9 +119,9 @@ describe('uiEndpoints', () => {
         /^NodeFailing: Cannot scrape .*connection refused \(since /,
       );
       expect(await textOf('#nodes tr.reason .remedy')).to.equal(
-        'Run metrics-server doctor --node=NAME, which prints the remedy.',
+        'Run metrics-server doctor --node=node-2, which prints the remedy.',
       );
-      expect(await textOf('#nodes tr.reason .remedy code')).to.equal('metrics-server doctor --node=NAME');
+      expect(await textOf('#nodes tr.reason .remedy code')).to.equal('metrics-server doctor --node=node-2');
       expect(new Set(await columnOf('pods', 0)))
         .to.include('Failing')
         .and.to.include('Healthy');

@@ -69,10 +69,12 @@ export interface Reason {
   readonly code: ReasonCode;
   /** A sentence with the names and numbers of the case. */
   readonly message: string;
+  /** The node that the remedy names in place of `NAME`. */
+  readonly node?: string;
 }
 
 /** A reason with its remedy, as in responses. */
-export interface RemediedReason extends Reason {
+export interface RemediedReason extends Omit<Reason, 'node'> {
   readonly remedy: string;
 }
 
@@ -154,6 +156,7 @@ export const REASONS = {
 
 export type ReasonCode = keyof typeof REASONS;
 
-export function withRemedy(reason: Reason): RemediedReason {
-  return { ...reason, remedy: REASONS[reason.code].remedy };
+export function withRemedy({ node, ...reason }: Reason): RemediedReason {
+  const { remedy } = REASONS[reason.code];
+  return { ...reason, remedy: node === undefined ? remedy : remedy.replace('NAME', () => node) };
 }

@@ -151,7 +151,7 @@ export function explainScrape(
   if (scrape.failure) {
     const since = new Date(scrape.failure.sinceMs).toISOString();
     const code = scrape.failure.wasScraped ? 'NodeFailing' : 'NodeScrapeDelayed';
-    return { code, message: `${scrape.failure.message} (since ${since})` };
+    return { code, message: `${scrape.failure.message} (since ${since})`, node: nodeName };
   }
   if (sink.cachedNode(nodeName)) return undefined;
   return {

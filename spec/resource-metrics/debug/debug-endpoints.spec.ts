@@ -60,7 +60,7 @@ describe('debugEndpoints', () => {
         /^Cannot scrape node "node-2" at .*: connection refused \(since 20.*Z\)$/,
       );
       expect(refusing?.reason?.remedy).to.equal(
-        'Run `metrics-server doctor --node=NAME`, which prints the remedy.',
+        'Run `metrics-server doctor --node=node-2`, which prints the remedy.',
       );
       expect(refusing?.scrape?.failure).to.include({ count: 2 });
       expect(homeless?.reason?.message).to.include('no address matched types');
