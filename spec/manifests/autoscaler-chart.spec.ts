@@ -216,7 +216,7 @@ describe("the autoscaler's Helm chart", () => {
     const failure = await autoscalerTemplate({ ...enabled, 'credentials.namespaces': namespaces }).catch(
       ({ message }: Error) => message,
     );
-    expect(failure).to.include('credentials.namespaces with serviceAccounts need credentials.tokenAudience');
+    expect(failure).to.include('serviceAccounts in credentials.namespaces require credentials.tokenAudience');
   });
 
   it('reads the lease of KEDA in one namespace, as kustomize does, which it creates if missing and never deletes', async () => {
@@ -279,13 +279,13 @@ describe("the autoscaler's Helm chart", () => {
 
   it('rejects a webhook without ScaledObjects, or without a CA of its certificate', async () => {
     for (const [values, text] of [
-      [{ 'webhook.enabled': true }, 'webhook.enabled needs controllers.scaledobjects.enabled'],
+      [{ 'webhook.enabled': true }, 'webhook.enabled requires controllers.scaledobjects.enabled'],
       [
         {
           ...{ 'controllers.scaledobjects.enabled': true, 'webhook.enabled': true },
           'webhook.existingSecret': 'mine',
         },
-        'webhook.existingSecret needs webhook.caBundle',
+        'webhook.existingSecret requires webhook.caBundle',
       ],
     ] as const) {
       const failure = await autoscalerTemplate(values).then(

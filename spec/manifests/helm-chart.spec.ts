@@ -99,7 +99,9 @@ describe('the Helm chart', () => {
 
     it('rejects both bounds together', async () => {
       const failure = await messageOf(helmTemplate({ podDisruptionBudget: { ...budget, minAvailable: 1 } }));
-      expect(failure).to.include('podDisruptionBudget has minAvailable and maxUnavailable');
+      expect(failure).to.include(
+        'podDisruptionBudget.minAvailable and podDisruptionBudget.maxUnavailable are mutually exclusive',
+      );
     });
   });
 

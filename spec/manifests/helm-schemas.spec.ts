@@ -100,7 +100,7 @@ describe('values that a Helm chart cannot take', () => {
 
   it('are a ServiceMonitor of an endpoint that Prometheus may not read, by the chart of the autoscaler', async () => {
     expect(await messageOf(autoscalerTemplate({ 'serviceMonitor.enabled': true }))).to.include(
-      'serviceMonitor.enabled needs metrics.enabled',
+      'serviceMonitor.enabled requires metrics.enabled',
     );
     const openedByFlag = await autoscalerTemplate({
       'serviceMonitor.enabled': true,

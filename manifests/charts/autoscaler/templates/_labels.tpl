@@ -13,7 +13,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* Metadata but for the name of what is there for as long as the doctor looks. */}}
+{{/* Labels and annotations of the objects that exist only while the doctor runs. */}}
 {{- define "autoscaler.doctorsMetadata" -}}
 labels:
   {{- include "autoscaler.labels" . | nindent 2 }}
@@ -22,7 +22,7 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
-{{/* What each subsystem that is switched on needs to have its objects looked at; a new one adds its rules here. */}}
+{{/* Rules with which the doctor checks the objects of each enabled subsystem. Add those of a new subsystem here. */}}
 {{- define "autoscaler.doctorsRules" -}}
 {{- if .Values.controllers.cronhpa.enabled }}
 # Objects to scale, their schedules, and other scalers.
@@ -43,8 +43,8 @@ annotations:
 {{- end }}
 {{- end }}
 {{- if .Values.controllers.scaledobjects.enabled }}
-# The objects, the lease of KEDA's operator, and the provider of external metrics. Triggers with an authentication are not
-# queried: that would require Secrets.
+# The objects, the Deployments that may be KEDA's operator, and the provider of external metrics. Triggers with an authentication
+# are not queried, because the doctor may not read Secrets.
 - apiGroups: [keda.sh]
   resources: [scaledobjects, scaledjobs]
   verbs: [list]
@@ -82,7 +82,7 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* The flags that choose what the autoscaler does, which its doctor takes, too. */}}
+{{/* Flags that the autoscaler and its doctor have in common. */}}
 {{- define "autoscaler.args" -}}
 - {{ printf "--controllers=%s" (include "autoscaler.controllers" .) | quote }}
 - --enable-custom-metrics-api={{ .Values.metricsApis.custom.enabled }}

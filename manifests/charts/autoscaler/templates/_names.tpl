@@ -1,9 +1,9 @@
-{{/* The chart's name as label values and resource names may be. */}}
+{{/* The name of the chart, within the length of a label value. */}}
 {{- define "autoscaler.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* What everything in the release is called: the release's name alone if that has the chart's in it. */}}
+{{/* The name of the objects of the release: RELEASE-CHART, or RELEASE if it contains the name of the chart. */}}
 {{- define "autoscaler.fullname" -}}
 {{- $name := include "autoscaler.name" . }}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
@@ -15,7 +15,7 @@
 {{- default $made .Values.serviceAccount.name }}
 {{- end }}
 
-{{/* Whom permissions are given. */}}
+{{/* The service account that gets the permissions, as subjects of a binding. */}}
 {{- define "autoscaler.subjects" -}}
 - kind: ServiceAccount
   name: {{ include "autoscaler.serviceAccountName" . }}
@@ -26,7 +26,7 @@
 {{ printf "%s:%s" .Values.image.repository (default (printf "v%s" .Chart.AppVersion) .Values.image.tag) | quote }}
 {{- end }}
 
-{{/* The controllers that are switched on, as the flag takes them. */}}
+{{/* The enabled controllers, as the value of --controllers. */}}
 {{- define "autoscaler.controllers" -}}
 {{- $names := list }}
 {{- range $name, $controller := .Values.controllers }}
@@ -35,7 +35,7 @@
 {{- join "," $names }}
 {{- end }}
 
-{{/* What the webhook is reached and its certificate is kept under. */}}
+{{/* The name of the Service of the webhook, and of the Secret with its certificate. */}}
 {{- define "autoscaler.webhookName" -}}
 {{ printf "%s-webhook" (include "autoscaler.fullname" . | trunc 55 | trimSuffix "-") }}
 {{- end }}

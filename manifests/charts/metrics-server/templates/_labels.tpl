@@ -13,7 +13,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* Of what the doctor has for as long as the test takes. */}}
+{{/* Labels and annotations of the objects that exist only while the doctor runs. */}}
 {{- define "metrics-server.doctorsMetadata" -}}
 labels:
   {{- include "metrics-server.labels" . | nindent 2 }}

@@ -1,16 +1,16 @@
-{{/* The chart's name as label values and resource names may be. */}}
+{{/* The name of the chart, within the length of a label value. */}}
 {{- define "metrics-server.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* What everything in the release is called: the release's name alone if that has the chart's in it. */}}
+{{/* The name of the objects of the release: RELEASE-CHART, or RELEASE if it contains the name of the chart. */}}
 {{- define "metrics-server.fullname" -}}
 {{- $name := include "metrics-server.name" . }}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
 {{- default $full .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* Where the release's objects are: its namespace, unless the values name another. */}}
+{{/* The namespace of the objects: that of the release, unless namespaceOverride is set. */}}
 {{- define "metrics-server.namespace" -}}
 {{- default .Release.Namespace .Values.namespaceOverride }}
 {{- end }}
@@ -20,12 +20,12 @@
 {{- default $made .Values.serviceAccount.name }}
 {{- end }}
 
-{{/* tls.type. Like other values that releases of earlier charts lack, it may be absent when helm upgrade reuses their values. */}}
+{{/* The value tls.type. Values that an earlier chart does not have, such as this one, are absent after helm upgrade --reuse-values. */}}
 {{- define "metrics-server.tlsType" -}}
 {{- (default dict .Values.tls).type | default "metrics-server" }}
 {{- end }}
 
-{{/* The Secret with the serving certificate; empty where the server makes its own. */}}
+{{/* The name of the Secret with the serving certificate; empty if the server creates its own certificate. */}}
 {{- define "metrics-server.certificateSecret" -}}
 {{- $type := include "metrics-server.tlsType" . }}
 {{- if eq $type "existingSecret" }}
@@ -35,7 +35,7 @@
 {{- end }}
 {{- end }}
 
-{{/* The names by which the API server and others in the cluster know the Service, as a JSON list. */}}
+{{/* The DNS names of the Service in the cluster, as a JSON list. */}}
 {{- define "metrics-server.serviceNames" -}}
 {{- $name := printf "%s.%s" (include "metrics-server.fullname" .) (include "metrics-server.namespace" .) }}
 {{- list $name (printf "%s.svc" $name) (printf "%s.svc.%s" $name .Values.tls.clusterDomain) | toJson }}
