@@ -43,9 +43,11 @@ export interface PollSubscription {
   readonly onPolled?: (() => void) | undefined;
 }
 
-/** A failing source is polled after 1, 2, then 4 intervals, but at least this often, or once per interval if longer. */
-const MAX_BACKOFF_MS = 60_000;
+/** A failing source is polled after this time, which doubles with each failure… */
+const FIRST_BACKOFF_MS = 1000;
+/** … up to four intervals or a minute, whichever is less, or to a longer interval. */
 const MAX_BACKOFF_INTERVALS = 4;
+const MAX_BACKOFF_MS = 60_000;
 const MAX_NOTES = 10;
 const MAX_NOTE_LENGTH = 500;
 /** Maximum random extension of the wait after a failure, so that queries do not resume simultaneously. */
@@ -174,9 +176,14 @@ export class Poll {
     // From the due time: queries that one stall delayed would otherwise continue simultaneously.
     const fromMs = startedAtMs - dueAtMs < this.#intervalMs ? dueAtMs : startedAtMs;
     if (fromMs > dueAtMs) this.#spreadingWaits = 0;
-    const waitMs = this.#isPollRequested ? 0 : this.#waitMs();
+    const nowMs = clock.monotonicMs();
+    const nextAtMs = this.#isPollRequested
+      ? nowMs
+      : this.#isBackingOff
+        ? nowMs + this.#backoffMs()
+        : fromMs + this.#waitMs();
     this.#isPollRequested = false;
-    this.#schedule(Math.max(clock.monotonicMs(), fromMs + waitMs));
+    this.#schedule(Math.max(nowMs, nextAtMs));
     for (const onPolled of this.#listeners.values()) onPolled();
   }
 
@@ -205,17 +212,29 @@ export class Poll {
     }
   }
 
+  /** Whether the source fails, and no subscriber counts failures. */
+  get #isBackingOff(): boolean {
+    const isSteady = this.#subscriptions.values().some((subscription) => subscription.isSteady);
+    return this.#results.failure !== undefined && !isSteady;
+  }
+
+  /** The wait from the end of a failed query: one that has timed out is not repeated at once. */
+  #backoffMs(): number {
+    this.#spreadingWaits = 0;
+    const intervalMs = this.#intervalMs;
+    const maxMs = Math.max(intervalMs, Math.min(MAX_BACKOFF_INTERVALS * intervalMs, MAX_BACKOFF_MS));
+    const { count = 1 } = this.#results.failure ?? {};
+    const waitMs = Math.min(FIRST_BACKOFF_MS * 2 ** (count - 1), maxMs);
+    return waitMs * (1 + JITTER * this.#environment.random());
+  }
+
+  /** The wait from the time at which the query was due. */
   #waitMs(): number {
     const { random } = this.#environment;
-    const { failure } = this.#results;
     const intervalMs = this.#intervalMs;
-    const isSteady = this.#subscriptions.values().some((subscription) => subscription.isSteady);
-    if (failure) {
+    if (this.#results.failure) {
       this.#spreadingWaits = 0;
-      if (isSteady) return intervalMs;
-      const intervals = Math.min(2 ** (failure.count - 1), MAX_BACKOFF_INTERVALS);
-      const waitMs = Math.max(intervalMs, Math.min(intervals * intervalMs, MAX_BACKOFF_MS));
-      return waitMs * (1 + JITTER * random());
+      return intervalMs;
     }
     this.#spreadingWaits++;
     if (this.#spreadingWaits === 1) return intervalMs * (0.5 + random() / 2);

@@ -18,6 +18,7 @@ import {
 } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
+import { RetryDelays } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import {
   type CronHpa,
@@ -81,7 +82,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
   const { cronHpas, statuses, events, series, clock, newJobId } = dependencies;
   // A completed job would look due while the informer still shows the object before the status write.
   const writes = new MutationCache<CronHpa>((object) => object);
-  const failures = new Map<string, number>();
+  const retries = new RetryDelays({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
   return {
     name: 'cronhpa',
     watches: cronHpaWatches(dependencies),
@@ -93,7 +94,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
         plan = object && (await planObject(object, dependencies, signal));
       }
       if (!object || !plan || object.isBeingDeleted) {
-        failures.delete(key);
+        retries.succeeded(key);
         return {}; // nothing to clean up
       }
       const { jobs, due, nowMs } = plan;
@@ -130,7 +131,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
       recordEvents(object, { status, outcome, missed }, events);
       for (const { count } of missed) series.missed(count);
       if (outcome) series.carriedOut(outcome.state, nowMs - outcome.atMs);
-      const againMs = Math.min(retryAfter(key, outcome, failures), untilNext(status, clock));
+      const againMs = Math.min(retryAfter(key, outcome, retries), untilNext(status, clock));
       return Number.isFinite(againMs) ? { requeueAfterMs: againMs } : {};
     },
   };
@@ -221,18 +222,11 @@ async function runActivation(
   }
 }
 
-/**
- * The delay before the next attempt, doubled after each failure and capped at {@link MAX_RETRY_MS}. The backoff of the
- * queue could exceed the time to the next activation.
- */
-function retryAfter(key: string, outcome: Outcome | undefined, failures: Map<string, number>): number {
-  if (outcome?.state !== 'Failed') {
-    failures.delete(key);
-    return Number.POSITIVE_INFINITY;
-  }
-  const count = failures.get(key) ?? 0;
-  failures.set(key, count + 1);
-  return Math.min(FIRST_RETRY_MS * 2 ** count, MAX_RETRY_MS);
+/** The delay before the next attempt. The backoff of the queue could exceed the time to the next activation. */
+function retryAfter(key: string, outcome: Outcome | undefined, retries: RetryDelays): number {
+  if (outcome?.state === 'Failed') return retries.failed(key);
+  retries.succeeded(key);
+  return Number.POSITIVE_INFINITY;
 }
 
 function untilNext({ nextScheduleTime }: CronHpaStatus, clock: Clock): number {

@@ -8,6 +8,7 @@ import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { LabelSelector } from '#lib/kubernetes/selectors/label-selector.ts';
 import type { Logger } from '#lib/telemetry/logger.ts';
+import { RetryDelays } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { conclude } from './decision/conclude.ts';
 import { decideInSteps } from './decision/decide.ts';
@@ -34,16 +35,21 @@ import { DueHpas, hasSameSpec, type SyncSchedule, syncSchedule, untilNextMs } fr
 /** Number of periods without a write after which another controller is considered inactive. */
 const QUIET_PERIODS = 3;
 
+/** Delays before an HPA without a decision is evaluated again: its metric may have its first value within a second. */
+const RETRY = { firstMs: 1000, maxMs: 60_000 };
+
 /** Scales targets by metrics. Create one per leadership term. */
 export function hpaController(dependencies: HpaDependencies): Controller {
   const { hpas, pods, inputsReader, statuses, states, autoMin, others, decisions, series, clock, options } =
     dependencies;
   const due = new DueHpas();
+  const retries = new RetryDelays(RETRY);
   const permits = new FairSemaphore(options.concurrentSyncs);
   const budget = new HpaBudget();
   const forgetDecisions = (key: string) => {
     const { namespace = '', name } = nameOfKey(key);
     due.remove(key);
+    retries.succeeded(key);
     decisions.remove(key);
     inputsReader.remove(key);
     series.remove(namespace, name);
@@ -76,9 +82,11 @@ export function hpaController(dependencies: HpaDependencies): Controller {
       const waitMs = due.untilDueMs(key, hpa, clock.monotonicMs());
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const isChanged = due.isNew(key, hpa);
+      if (isChanged) retries.succeeded(key);
       const dueAtMs = clock.monotonicMs() + waitMs;
       if (schedule.problem && isChanged) recordEvent(hpa, dependencies, invalidPeriod(schedule.problem));
 
+      let retryMs = Number.POSITIVE_INFINITY;
       const other = options.isDryRun ? undefined : others.lately(key, QUIET_PERIODS * schedule.periodMs);
       if (other) {
         const { status, event } = reportExternalController(hpa, other, { nowMs: clock.nowMs(), ...schedule });
@@ -87,17 +95,31 @@ export function hpaController(dependencies: HpaDependencies): Controller {
         await statuses.write(hpa, status, signal);
       } else {
         const startedAtMs = clock.monotonicMs();
-        const outcome = await decideAndScale(hpa, { schedule, due, permits, signal, ...dependencies });
+        const outcome = await decideAndScale(hpa, {
+          schedule,
+          due,
+          retries,
+          permits,
+          signal,
+          ...dependencies,
+        });
         if (!outcome) return { requeueAfterMs: 1 };
         series.reconciled(outcome, clock.monotonicMs() - startedAtMs);
+        if (isUndecided(outcome)) retryMs = retries.failed(key);
+        else retries.succeeded(key);
       }
       const nowMs = clock.monotonicMs();
       if (!isChanged) series.late(nowMs - dueAtMs);
-      const untilMs = untilNextMs(schedule, nowMs);
+      const untilMs = Math.min(untilNextMs(schedule, nowMs), retryMs);
       due.decided(key, hpa, nowMs + untilMs);
       return { requeueAfterMs: untilMs };
     },
   };
+}
+
+/** Whether a metric or another input was missing, and nothing was scaled. */
+function isUndecided({ explanation, desiredReplicas }: Outcome): boolean {
+  return explanation.problem !== undefined && desiredReplicas === undefined;
 }
 
 /** Reports once that an HPA is not decided, since it exceeds the budget of its namespace. */
@@ -121,6 +143,7 @@ function invalidPeriod(message: string): EventText {
 interface ReconcileContext extends HpaDependencies {
   readonly schedule: SyncSchedule;
   readonly due: DueHpas;
+  readonly retries: Pick<RetryDelays, 'delayMs'>;
   /** Bounds concurrent HPAs, shared fairly among namespaces. */
   readonly permits: FairSemaphore;
   readonly signal: AbortSignal;
@@ -141,7 +164,9 @@ async function decideAndScale(observed: Hpa, context: ReconcileContext): Promise
   const { config, isDryRun } = context.options;
   const { namespace, name, uid } = observed.metadata;
   const hpa = withoutElsewhere(observed);
-  const maxAgeMs = Math.min(due.minPeriodMs(namespace) / 2, MAX_AGE_MS);
+  // A retry must not read the response again that had no value.
+  const retryMs = context.retries.delayMs(`${namespace}/${name}`) ?? Number.POSITIVE_INFINITY;
+  const maxAgeMs = Math.min(due.minPeriodMs(namespace) / 2, retryMs / 2, MAX_AGE_MS);
   const ref = { namespace, name, uid };
   const evaluate = async (isFresh: boolean, earlier?: HpaInputs) => {
     const read = await inputsReader.read(hpa, { maxAgeMs, signal, isFresh, earlier });

@@ -84,7 +84,7 @@ describe('Collection', () => {
     expect(collection.record('a', 'rate')).to.deep.equal(record);
     source.fail('rate', 'connection refused');
     await clock.advance(20_000);
-    expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 2 });
+    expect(collection.record('a', 'rate')).to.deep.equal({ ...record, durationMs: 0, failedCount: 5 });
     expect(requested.slice(0, 3)).to.deep.equal(['rate: 0', 'rate: 250', 'rate: 0, connection refused']);
   });
 
@@ -441,14 +441,36 @@ describe('Collection', () => {
       expect(collection.reading('a', 'rate')).to.equal(undefined);
     });
 
-    it('polls after one, two and four intervals, but at least once a minute', async () => {
+    it('polls after 1 s, doubled up to a minute', async () => {
       const { clock, collection, source } = setUp({ random: () => 0 });
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 15_000) }));
       await clock.advance(240_000);
-      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([15_000, 30_000, 60_000, 60_000, 60_000]);
+      const waits = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000];
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal(waits);
       const { failure } = [...collection.reports()][0] ?? {};
-      expect(failure).to.deep.include({ count: 6, sinceMs: Date.UTC(2026, 0, 1) });
+      expect(failure).to.deep.include({ count: 9, sinceMs: Date.UTC(2026, 0, 1) });
+    });
+
+    it('polls after four short intervals at most', async () => {
+      const { clock, collection, source } = setUp({ random: () => 0 });
+      source.fail('rate', 'connection refused');
+      collection.replace('a', collectors({ rate: source.collector('rate', 3000) }));
+      await clock.advance(45_000);
+      const waits = [1000, 2000, 4000, 8000, 12_000, 12_000];
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal(waits);
+    });
+
+    it('has the first value of a long interval seconds after the source responds', async () => {
+      const { clock, collection, source } = setUp({ random: () => 0 });
+      source.fail('rate', 'connection refused');
+      collection.replace('a', collectors({ rate: source.collector('rate', 1_800_000) }));
+      await clock.advance(5000);
+      source.succeed('rate', 1);
+      await clock.advance(1999);
+      expect(collection.reading('a', 'rate')).to.equal(undefined);
+      await clock.advance(1);
+      expect(collection.reading('a', 'rate')?.samples).to.have.lengthOf(1);
     });
 
     it('polls at the interval for a collector that counts failures', async () => {
@@ -459,7 +481,9 @@ describe('Collection', () => {
       await clock.advance(29_000);
       collection.replace('a', collectors({ rate: { ...collector, isSteady: true } }));
       await clock.advance(31_000);
-      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([10_000, 20_000, 10_000, 10_000, 10_000]);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([
+        ...[1000, 2000, 4000, 8000, 16_000, 10_000, 10_000],
+      ]);
     });
 
     it('polls at the interval if one of several collectors counts failures', async () => {
@@ -477,7 +501,7 @@ describe('Collection', () => {
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 10_000) }));
       await clock.advance(33_000);
-      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([11_000, 22_000]);
+      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([1100, 2200, 4400, 8800]);
     });
 
     it('spreads queries that recover together over their interval', async () => {
@@ -492,27 +516,29 @@ describe('Collection', () => {
       await clock.advance(50_000);
       const phasesMs = many.map((name) => (source.requestedAtMs(name).at(-1) ?? 0) % 10_000);
       expect(new Set(phasesMs.map((ms) => Math.floor(ms / 1000))).size).to.be.at.least(5);
-      expect(intervals(source.requestedAtMs('query-3')).slice(3)).to.deep.equal([10_000, 10_000]);
+      expect(intervals(source.requestedAtMs('query-3')).slice(3)).to.deep.equal([10_000, 10_000, 10_000]);
     });
 
     it('does not poll sooner for an additional collector', async () => {
       const { clock, collection, source } = setUp();
       source.fail('same', 'connection refused');
       collection.replace('a', collectors({ one: source.collector('same', 50_000) }));
-      await clock.advance(1000);
-      collection.replace('b', collectors({ other: source.collector('same', 10_000) }));
-      await clock.advance(48_000);
-      expect(source.requestedAtMs('same')).to.have.length(1);
-      await clock.advance(1000);
-      expect(source.requestedAtMs('same')).to.have.length(2);
+      await clock.advance(8000);
+      collection.replace('b', collectors({ other: source.collector('same', 2000) }));
+      await clock.advance(6999);
+      expect(source.requestedAtMs('same')).to.have.length(4);
+      await clock.advance(1);
+      expect(source.requestedAtMs('same')).to.have.length(5);
     });
 
-    it('never polls before a long interval is over', async () => {
+    it('polls after a long interval at most', async () => {
       const { clock, collection, source } = setUp({ random: () => 0 });
       source.fail('rate', 'connection refused');
       collection.replace('a', collectors({ rate: source.collector('rate', 300_000) }));
-      await clock.advance(900_000);
-      expect(intervals(source.requestedAtMs('rate'))).to.deep.equal([300_000, 300_000, 300_000]);
+      await clock.advance(1_200_000);
+      const waits = intervals(source.requestedAtMs('rate'));
+      expect(waits.slice(0, 4)).to.deep.equal([1000, 2000, 4000, 8000]);
+      expect(waits.slice(-3)).to.deep.equal([256_000, 300_000, 300_000]);
     });
 
     it('logs that once, and once that it responds again', async () => {

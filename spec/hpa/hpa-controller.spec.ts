@@ -232,6 +232,59 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(3);
   });
 
+  describe('for an HPA with a period of half an hour', () => {
+    const PERIOD = { syncPeriodMs: 1_800_000 };
+
+    it('decides within seconds after the value of a metric arrives, with backoff from 1 s', async () => {
+      cluster = await startHpaCluster();
+      await cluster.deployment('web', 2);
+      await cluster.hpa('web');
+      await cluster.lead(PERIOD);
+      await cluster.passes(async () => condition(await cluster.get('web'), 'ScalingActive') !== undefined);
+      expect(condition(await cluster.get('web'), 'ScalingActive')?.status).to.equal('False');
+      cluster.queue('web', '40');
+      await cluster.elapse(2);
+      expect(await cluster.replicas('web')).to.equal(4);
+      const requested = cluster.metrics.requested.length;
+      await cluster.elapse(120);
+      expect(cluster.metrics.requested).to.have.lengthOf(requested); // as usual: once a period
+    });
+
+    it('evaluates it again every minute at most while the metric has no value', async () => {
+      cluster = await startHpaCluster();
+      await cluster.deployment('web', 2);
+      await cluster.hpa('web');
+      await cluster.lead(PERIOD);
+      await cluster.elapse(1);
+      await cluster.elapse(63);
+      expect(cluster.metrics.requested.length).to.be.within(6, 7); // after 1, 3, 7, 15, 31 and 63 s
+      await cluster.elapse(600);
+      expect(cluster.metrics.requested.length).to.be.within(15, 17);
+      cluster.queue('web', '40');
+      await cluster.elapse(61);
+      expect(await cluster.replicas('web')).to.equal(4);
+    });
+
+    it('decides within seconds after one of several metrics arrives, and after its target is created', async () => {
+      cluster = await startHpaCluster();
+      const external = (name: string) => {
+        const target = { type: 'AverageValue', averageValue: '10' };
+        return { type: 'External', external: { metric: { name }, target } };
+      };
+      await cluster.hpa('web', { spec: { metrics: [external('web'), external('other')] } });
+      cluster.queue('web', '20');
+      await cluster.lead(PERIOD);
+      await cluster.elapse(2);
+      await cluster.deployment('web', 2);
+      await cluster.elapse(6);
+      expect(condition(await cluster.get('web'), 'ScalingActive')?.status).to.equal('True');
+      expect(await cluster.replicas('web')).to.equal(2);
+      cluster.queue('other', '40');
+      await cluster.elapse(16);
+      expect(await cluster.replicas('web')).to.equal(4);
+    });
+  });
+
   it('decides by the maximum number of external metrics, each requested once', async () => {
     cluster = await startHpaCluster();
     await cluster.deployment('web', 2);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Backoff } from '#lib/time/backoff.ts';
+import { Backoff, RetryDelays } from '#lib/time/backoff.ts';
 
 describe('Backoff', () => {
   const delays = (backoff: Backoff, count: number) => Array.from({ length: count }, () => backoff.next());
@@ -15,5 +15,18 @@ describe('Backoff', () => {
     delays(backoff, 3);
     backoff.reset();
     expect(backoff.next()).to.equal(50);
+  });
+});
+
+describe('RetryDelays', () => {
+  it('doubles the delay of a key up to the maximum, until it succeeds', () => {
+    const delays = new RetryDelays({ firstMs: 1000, maxMs: 5000 });
+    expect(delays.delayMs('a')).to.equal(undefined);
+    expect([1, 2, 3, 4, 5].map(() => delays.failed('a'))).to.deep.equal([1000, 2000, 4000, 5000, 5000]);
+    expect(delays.failed('b')).to.equal(1000);
+    expect([delays.delayMs('a'), delays.delayMs('b')]).to.deep.equal([5000, 1000]);
+    delays.succeeded('a');
+    expect([delays.delayMs('a'), delays.delayMs('b')]).to.deep.equal([undefined, 1000]);
+    expect(delays.failed('a')).to.equal(1000);
   });
 });
