@@ -85,6 +85,17 @@ export class ObjectStore<T> {
   set(key: string, { version, value }: VersionedObject<T>): void {
     const cached = this.#entries.get(key);
     if (version <= (cached?.version ?? this.#deletions.peek(key) ?? this.#listedVersion)) return;
+    this.#put(key, { version, value });
+  }
+
+  /** Sets an object that was read again: in the version that is cached, too, because only a part of it may be cached. */
+  setAgain(key: string, object: VersionedObject<T>): void {
+    if (object.version === this.#entries.get(key)?.version) this.#put(key, object);
+    else this.set(key, object);
+  }
+
+  #put(key: string, { version, value }: VersionedObject<T>): void {
+    const cached = this.#entries.get(key);
     this.#deletions.delete(key);
     const current = this.reuse(key, value);
     this.#entries.set(key, { version, value: current });

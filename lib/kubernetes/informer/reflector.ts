@@ -98,6 +98,7 @@ export class Reflector<T> {
   #located: Collection | undefined;
   #resourceVersion: string | undefined;
   #budget: NamespaceBudget<T> | undefined;
+  #isReadingReduced = false;
   #state: InformerState = 'idle';
   readonly #failures: FailureLog;
   #isListedAlone = false;
@@ -219,6 +220,7 @@ export class Reflector<T> {
       for await (const event of events) {
         idle.restart();
         this.#apply(event);
+        void this.#readReduced(collection, signal);
         this.#backoff.reset();
       }
     } catch (error) {
@@ -247,6 +249,39 @@ export class Reflector<T> {
     } else if (value !== undefined)
       store.set(key, { version, value: this.#budget?.fit(key, value) ?? value });
     this.#advance(object);
+  }
+
+  /** Reads reduced objects again that fit in the budget by now: one at a time, beside the watch. */
+  async #readReduced(collection: Collection, signal: AbortSignal): Promise<void> {
+    if (this.#isReadingReduced) return;
+    const { client, clock } = this.#options;
+    this.#isReadingReduced = true;
+    for (let key = this.#budget?.findFitting(); key !== undefined; key = this.#budget?.findFitting()) {
+      let isRead = false;
+      const visit = (object: unknown) => {
+        isRead ||= this.#setAgain(object);
+      };
+      try {
+        await listCollection(client, selectOne(collection, key), { signal, visit });
+        if (!isRead) this.#budget?.leaveReduced(key); // deleted, or unreadable
+      } catch {
+        await clock.sleep(BACKOFF.maxMs, { signal }).catch(() => {});
+        if (signal.aborted || this.#state !== 'watching') break; // a later event of the watch continues
+      }
+    }
+    this.#isReadingReduced = false;
+  }
+
+  /** @returns whether the object could be read */
+  #setAgain(object: unknown): boolean {
+    const { store } = this.#options;
+    const transformed = this.#transform(object);
+    if (transformed?.value === undefined) return false;
+    const { key, version, value } = transformed;
+    const cached = store.getVersioned(key);
+    if (cached && !(version < cached.version))
+      store.setAgain(key, { version, value: this.#budget?.fit(key, value) ?? value });
+    return true;
   }
 
   /** @returns `undefined` for what has no name */
@@ -304,6 +339,13 @@ function isForbidden(error: unknown): boolean {
 
 export function nameOfCollection(collection: Collection | LocatedCollection): string {
   return 'locate' in collection ? collection.resource : resourceOf(collection);
+}
+
+function selectOne(collection: Collection, key: string): Collection {
+  const { namespace, name } = nameOfKey(key);
+  const terms = [collection.fieldSelector, `metadata.name=${name}`];
+  if (namespace !== undefined) terms.push(`metadata.namespace=${namespace}`);
+  return { ...collection, fieldSelector: terms.filter(Boolean).join(',') };
 }
 
 /** Whether the same watch may be retried: no response came, or the server is only busy. */
