@@ -169,7 +169,7 @@ export function scaledObjectsSubsystem(environment: ScaledObjectsEnvironment): S
     trigger_authentication: authentications,
     cluster_trigger_authentication: clusterAuthentications,
   };
-  environment.registry.add(registeredSeries({ kinds }));
+  environment.registry.add(registeredSeries({ kinds, types }));
   const webhook = new WebhookSeries();
   environment.registry.add(webhook.series);
   let hpaClient: HpaClient | undefined;

@@ -1,15 +1,25 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Registry } from 'prom-client';
+import { type Clock, systemClock } from '#lib/time/clock.ts';
 
 /** Series too numerous to format without blocking the event loop; formatted in slices. */
 export interface SlicedSeries {
-  /** Text exposition in whole lines; the registry yields to the event loop between slices. */
+  /** Text exposition in whole lines; the registry yields to the event loop between slices. A slice may be empty. */
   slices(): Iterable<string>;
 }
+
+/** Slices that together take less share a turn of the event loop. */
+const SLICE_MS = 2;
 
 /** A registry with sliced series. prom-client formats 5,000 histograms in one block of a quarter of a second. */
 export class SlicedRegistry extends Registry {
   readonly #sliced: SlicedSeries[] = [];
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'> = systemClock) {
+    super();
+    this.#clock = clock;
+  }
 
   add(series: SlicedSeries): void {
     this.#sliced.push(series);
@@ -17,10 +27,13 @@ export class SlicedRegistry extends Registry {
 
   override async metrics(): Promise<string> {
     const parts = [await super.metrics()];
+    let startMs = this.#clock.monotonicMs();
     for (const series of this.#sliced) {
       for (const slice of series.slices()) {
-        parts.push(slice);
+        if (slice !== '') parts.push(slice);
+        if (this.#clock.monotonicMs() - startMs < SLICE_MS) continue;
         await yieldToEventLoop();
+        startMs = this.#clock.monotonicMs();
       }
     }
     return parts.join('');
@@ -162,7 +175,12 @@ export class LabelledHistograms implements SlicedSeries {
   }
 }
 
-/** A label value as the text format has it. */
+/** Names of Kubernetes objects have at most 253 characters; texts of users may have a megabyte. */
+export const MAX_LABEL_LENGTH = 256;
+
+/** Formats a label value; a longer one than {@link MAX_LABEL_LENGTH} ends in `…`. */
 export function escapeLabelValue(value: string): string {
-  return value.replace(/[\\"\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`));
+  const text =
+    value.length > MAX_LABEL_LENGTH ? `${value.slice(0, MAX_LABEL_LENGTH - 1).toWellFormed()}…` : value;
+  return text.replace(/[\\"\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`));
 }

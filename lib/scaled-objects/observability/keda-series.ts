@@ -6,6 +6,7 @@ import type { TriggerSpec } from '../api/scaled-object.ts';
 import { evaluateComposite } from '../metrics/evaluate-triggers.ts';
 import type { ObservedMetric } from '../metrics/metric-state.ts';
 import { COMPOSITE_METRIC } from '../preparation/scaling-modifiers.ts';
+import type { TriggerTypes } from '../triggers/trigger-registry.ts';
 import {
   type ObjectReport,
   type ObjectReportOptions,
@@ -13,9 +14,20 @@ import {
   reportScaledObjects,
 } from './object-report.ts';
 
+/** Text of the series of one namespace: some 10,000 triggers. */
+const MAX_NAMESPACE_BYTES = 16 * 1024 * 1024;
+
 /** The `keda_*` series of objects, with the names and labels of KEDA. */
 export function kedaSeries(options: ObjectReportOptions): SlicedSeries {
-  return exposition(FAMILIES, () => [...reportScaledObjects(options), ...reportScaledJobs(options)]);
+  function* reports(): Iterable<ObjectReport> {
+    yield* reportScaledObjects(options);
+    yield* reportScaledJobs(options);
+  }
+  return exposition(FAMILIES, reports, {
+    maxBytes: MAX_NAMESPACE_BYTES,
+    tenantOf: ({ object }) => object.metadata.namespace ?? '',
+    omittedName: 'autoscaler_scaled_objects_omitted_series',
+  });
 }
 
 type Family = SeriesFamily<ObjectReport>;
@@ -195,6 +207,8 @@ export function buildSeries({ gitVersion, gitCommit, goVersion, platform }: Vers
 }
 
 interface RegisteredOptions {
+  /** The supported types of triggers; others are counted together, since users may write any text. */
+  readonly types: Pick<TriggerTypes, 'has'>;
   /** By the value of the label `type`. */
   readonly kinds: Readonly<Record<string, { values(): Iterable<RegisteredObject> }>>;
 }
@@ -203,11 +217,13 @@ type RegisteredObject = KubernetesObject & {
   readonly spec?: object | undefined;
 };
 
+/** Value of the label `type` for triggers of unsupported types. */
+const OTHERS = 'other';
 /** Value of the label `namespace` for cluster-scoped objects, as in KEDA. */
 const NO_NAMESPACE = 'default';
 
 /** Numbers of objects and triggers, with the names of KEDA. */
-export function registeredSeries({ kinds }: RegisteredOptions): SlicedSeries {
+export function registeredSeries(options: RegisteredOptions): SlicedSeries {
   const families: readonly SeriesFamily<Counts>[] = [
     {
       ...{ name: 'keda_trigger_registered_total', help: 'Triggers by type' },
@@ -218,7 +234,12 @@ export function registeredSeries({ kinds }: RegisteredOptions): SlicedSeries {
       ...{ type: 'gauge', samples: (counts: Counts) => samplesOf(counts.objects, ['type', 'namespace']) },
     },
   ];
-  return exposition(families, () => [countAll(kinds)]);
+  return {
+    *slices() {
+      const counts = yield* countAll(options);
+      yield* exposition(families, () => [counts]).slices();
+    },
+  };
 }
 
 type Counter = ReadonlyMap<string, number>;
@@ -227,16 +248,18 @@ interface Counts {
   readonly objects: Counter;
 }
 
-function countAll(kinds: RegisteredOptions['kinds']): Counts {
+/** Yields an empty slice after each object. */
+function* countAll({ kinds, types }: RegisteredOptions): Generator<string, Counts, void> {
   const [triggers, objects] = [new Map<string, number>(), new Map<string, number>()];
   const count = (counter: Map<string, number>, ...words: readonly string[]) => {
-    const key = JSON.stringify(words); // types are arbitrary texts of users
+    const key = JSON.stringify(words);
     counter.set(key, (counter.get(key) ?? 0) + 1);
   };
   for (const [kind, informer] of Object.entries(kinds)) {
     for (const { metadata, spec } of informer.values()) {
       count(objects, kind, metadata.namespace ?? NO_NAMESPACE);
-      for (const { type } of triggersOf(spec)) count(triggers, type);
+      for (const { type } of triggersOf(spec)) count(triggers, types.has(type) ? type : OTHERS);
+      yield '';
     }
   }
   return { triggers, objects };

@@ -3,7 +3,7 @@ import type { HttpClient } from '#lib/sources/http/http-client.ts';
 import { HttpClients, type HttpClientsOptions } from '#lib/sources/http/http-clients.ts';
 import type { CredentialSource } from '#lib/sources/http/http-credentials.ts';
 import { type HttpRequester, observeRequests } from '#lib/sources/http/observed-requester.ts';
-import { LabelledHistograms } from '#lib/telemetry/sliced-registry.ts';
+import { LabelledHistograms, MAX_LABEL_LENGTH } from '#lib/telemetry/sliced-registry.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import type { TriggerRequest } from './trigger.ts';
 
@@ -71,7 +71,8 @@ export function requestDurations(clock: Clock) {
   };
   return {
     series: histograms,
-    observe(scaler: string, status: string, durationMs: number): void {
+    observe(given: string, status: string, durationMs: number): void {
+      const scaler = given.slice(0, MAX_LABEL_LENGTH);
       const nowMs = clock.monotonicMs();
       const isNamed = hasRoom(scaler, nowMs);
       if (isNamed) usedAtMs.set(scaler, nowMs);

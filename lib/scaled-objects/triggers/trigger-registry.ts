@@ -52,6 +52,10 @@ export class TriggerTypes {
     return [...this.#byType.keys()].sort();
   }
 
+  has(type: string): boolean {
+    return this.#byType.has(type);
+  }
+
   /** @throws an Error that lists the supported types */
   get(type: string): Trigger {
     const trigger = this.#byType.get(type);

@@ -260,7 +260,40 @@ describe('kedaSeries', () => {
       '# TYPE keda_internal_scale_loop_latency_seconds gauge',
       ...[latency('scaledobject', 'web', 1.5), latency('scaledobject', 'good', 0)],
       ...[latency('scaledobject', 'bad', 0), latency('scaledjob', 'work', 0)],
+      '# HELP autoscaler_scaled_objects_omitted_series Namespaces with so many series that the others are omitted (1)',
+      '# TYPE autoscaler_scaled_objects_omitted_series gauge',
     ]);
+  });
+
+  it('omits series of a namespace beyond 16 MiB', () => {
+    const spec = { scaleTargetRef: { name: 'web' }, triggers: [] };
+    const metadata = { namespace: 'shop', name: 'web' };
+    const name = 'n'.repeat(100_000);
+    const many = Array.from({ length: 15_000 }, (_, index) =>
+      preparedTrigger('redis', { name, scaler: name, index, metric: { metricName: `s${index}` } }),
+    );
+    const reported = debugOptions({
+      objects: [
+        { metadata, spec },
+        { metadata: { ...metadata, namespace: 'bank' }, spec },
+      ] as never,
+      triggers: {
+        'shop/web': many,
+        'bank/web': [preparedTrigger('redis', { name, metric: { metricName: 'b' } })],
+      },
+      metrics: Object.fromEntries(
+        [...many.keys()].map((index) => [
+          `s${index}`,
+          { state: { kind: 'value', values: [1], isActive: true, atMs: 0 }, tookMs: 5 } as const,
+        ]),
+      ),
+    });
+    const text = [...kedaSeries(reported).slices()].join('');
+    expect(text.length).to.be.below(17 * 1024 * 1024);
+    expect(text).to.contain('keda_scaler_active{namespace="bank"');
+    expect(text.trimEnd().split('\n').at(-1)).to.equal(
+      'autoscaler_scaled_objects_omitted_series{namespace="shop"} 1',
+    );
   });
 });
 
@@ -283,16 +316,25 @@ describe('buildSeries', () => {
 });
 
 describe('registeredSeries', () => {
-  it('distinguishes types that differ after a line break, so that no series is duplicated', () => {
-    const object = (type: string) => ({
+  it('counts triggers of unsupported types together, since users may write any text', () => {
+    const object = (...types: readonly string[]) => ({
       metadata: { name: 'a', namespace: 'shop' },
-      spec: { triggers: [{ type, metadata: {} }] },
+      spec: { triggers: types.map((type) => ({ type, metadata: {} })) },
     });
-    const kinds = { scaled_object: { values: () => [object('a\nb'), object('a\nc'), object('a\nb')] } };
-    const lines = [...registeredSeries({ kinds }).slices()].join('').split('\n');
-    expect(lines.filter((line) => line.startsWith('keda_'))).to.deep.equal([
-      'keda_trigger_registered_total{type="a\\nb"} 2',
-      'keda_trigger_registered_total{type="a\\nc"} 1',
+    const objects = [object('redis', 'a\nb'), object('redis', 'cron'), object('__proto__')];
+    const kinds = { scaled_object: { values: () => objects } };
+    const types = { has: (type: string) => ['redis', 'cron'].includes(type) };
+    const slices = [...registeredSeries({ kinds, types }).slices()];
+    expect(slices.length).to.be.above(objects.length); // not one block
+    expect(
+      slices
+        .join('')
+        .split('\n')
+        .filter((line) => line.startsWith('keda_')),
+    ).to.deep.equal([
+      'keda_trigger_registered_total{type="redis"} 2',
+      'keda_trigger_registered_total{type="other"} 2',
+      'keda_trigger_registered_total{type="cron"} 1',
       'keda_resource_registered_total{type="scaled_object",namespace="shop"} 3',
     ]);
   });

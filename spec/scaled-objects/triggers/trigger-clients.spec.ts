@@ -18,6 +18,14 @@ describe('TriggerClients', () => {
 });
 
 describe('requestDurations', () => {
+  it('shorten names, which may have a megabyte', () => {
+    const { series, observe } = requestDurations(new ManualClock());
+    observe('n'.repeat(1_000_000), '200', 5);
+    const written = [...series.slices()].join('');
+    expect(written.length).to.be.below(6_000);
+    expect(written).to.contain(`_count{scaler="${'n'.repeat(256)}",status_code="200"} 1`);
+  });
+
   it('replace only names without requests for an hour by new ones', async () => {
     const clock = new ManualClock();
     const { series, observe } = requestDurations(clock);
