@@ -84,14 +84,14 @@ describe('kubectl', () => {
     );
   }
 
-  it('finds the resources', async () => {
+  it('discovers the resources', async () => {
     expect(await table('api-resources', '--api-group=metrics.k8s.io', '--no-headers')).to.deep.equal([
       ['nodes', VERSION, 'false', 'NodeMetrics'],
       ['pods', VERSION, 'true', 'PodMetrics'],
     ]);
   });
 
-  it('asks for raw paths', async () => {
+  it('gets raw paths', async () => {
     const list = JSON.parse(await run('get', '--raw', `/apis/${VERSION}/nodes`));
     expect(list).to.include({ kind: 'NodeMetricsList', apiVersion: VERSION });
   });
@@ -133,7 +133,7 @@ describe('kubectl', () => {
     expect(await names('--sort-by=.metadata.name')).to.equal(`${cart}${dns}${till}`);
   });
 
-  it('shows the top of the nodes', async () => {
+  it('prints the usage of nodes by kubectl top', async () => {
     expect(await table('top', 'node', '--no-headers', '--sort-by=cpu')).to.have.deep.nested.property(
       '[0]',
       (await table('top', 'node', 'node-1', '--no-headers'))[0],

@@ -44,7 +44,7 @@ const HEALTHY_AMONG_FAULTY = { nodes: 46, pods: 92 };
 const KUBELET_REQUEST_TIMEOUT_MS = 50_000;
 
 // The server needs two readings 12 s apart, so everything that uses them starts here at once.
-describe('the metrics server, whole', () => {
+describe('the metrics server as a process', () => {
   const stack = new AsyncDisposableStack();
   let healthy: Installation;
   let faulty: Installation;
@@ -85,7 +85,7 @@ describe('the metrics server, whole', () => {
     return { cluster, server, port, kubectl: new Kubectl(await findKubectl(), cluster.files.kubeconfig) };
   }
 
-  describe('asked by kubectl top', () => {
+  describe('with kubectl top', () => {
     it('serves the usage of each node', async () => {
       const rows = await top(healthy, ['nodes']);
       expect(rows.map(([name]) => name)).to.have.members(['node-1', 'node-2', 'node-3']);
@@ -116,7 +116,7 @@ describe('the metrics server, whole', () => {
     });
   });
 
-  describe('asked by kubectl top --show-swap', () => {
+  describe('with kubectl top --show-swap', () => {
     let swapping: Installation;
 
     before(async () => {
@@ -147,7 +147,7 @@ describe('the metrics server, whole', () => {
   });
 
   describe('with four of fifty kubelets broken', () => {
-    it('has metrics of exactly the others', async () => {
+    it('serves metrics of all other nodes, and only of these', async () => {
       const unknown = (await top(faulty, ['nodes'])).filter(([, cpu]) => cpu === '<unknown>');
       expect(unknown.map(([name]) => name)).to.have.members(['node-7', 'node-8', 'node-9', 'node-10']);
     });
@@ -158,7 +158,7 @@ describe('the metrics server, whole', () => {
       ['node-9', 'not valid JSON'],
       ['node-10', 'no response before the next cycle was due'],
     ] as const) {
-      it(`says once of ${node} where it is and what is wrong: ${cause}`, async () => {
+      it(`logs address and cause of ${node} once: ${cause}`, async () => {
         const { addresses } = await nodeStatus(faulty, node);
         const complaint = new RegExp(
           `Cannot scrape node .*${node}.* at ${addresses[0]?.address}:\\d+: .*${cause}`,
@@ -170,7 +170,7 @@ describe('the metrics server, whole', () => {
   });
 
   describe('on SIGTERM', () => {
-    it('ends within seconds of SIGTERM, without problems, though connections are open', async () => {
+    it('exits within seconds of SIGTERM without errors, although connections are open', async () => {
       const { server, port } = await anotherServer();
       const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
       stack.defer(() => agent.destroy());
@@ -181,7 +181,7 @@ describe('the metrics server, whole', () => {
       expect(performance.now() - startMs).to.be.below(20_000); // idle connections stay open for longer
     });
 
-    it('ends immediately at a second signal', async () => {
+    it('exits immediately at a second signal', async () => {
       const { server, port } = await anotherServer();
       const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
       await once(client, 'secureConnect');
@@ -201,7 +201,7 @@ describe('the metrics server, whole', () => {
     }
   });
 
-  describe('given flags that it cannot use', () => {
+  describe('with invalid flags', () => {
     for (const [flags, complaint] of [
       [['--metric-resolution=5s'], /"5s" for --metric-resolution: .*10s/],
       [['--no-such-flag'], /--no-such-flag/],
@@ -218,8 +218,8 @@ describe('the metrics server, whole', () => {
     }
   });
 
-  describe('measured by the benchmarks', () => {
-    it('has a bounded cost', async function () {
+  describe('in the benchmarks', () => {
+    it('uses a bounded amount of CPU and memory', async function () {
       if (process.platform !== 'linux') this.skip();
       const { startToReadyMs, scraping, requests, firstRequests, peakResidentBytes, loads } = await benchmark;
       expect(startToReadyMs).to.be.above(11_000);
@@ -253,8 +253,8 @@ describe('the metrics server, whole', () => {
     });
   });
 
-  describe('shown by the demo', () => {
-    it('prints both tables by the real kubectl and ends well', async () => {
+  describe('in the demo', () => {
+    it('prints both tables by the real kubectl, and exits with status 0', async () => {
       expect(await demo.ended).to.deep.equal({ status: 0, signal: null });
       const nodes = demo.output.filter((line) => /^node-\d+ +\d+m +\d+% +\d+Mi +\d+%/.test(line));
       const pods = demo.output.filter((line) => /^\S+ +\S+ +\d+m +\d+Mi/.test(line));

@@ -40,7 +40,7 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
     }
   });
 
-  it('has a Deployment and an HPA follow their schedules', async () => {
+  it('scales a Deployment and an HPA by their schedules', async () => {
     await start();
     const atMs = Date.now() + 8_000;
     await installed.apply(
@@ -68,12 +68,12 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
     expect(line).to.match(/^web\s+Deployment\s+web\s.*Succeed to-2\s+True\s/);
   });
 
-  it('reports it by events', async () => {
+  it('emits events', async () => {
     const reported = await installed.run('get', 'events', '--field-selector=reason=Scaled', '--output=name');
     expect(reported.trim().split('\n')).to.have.length.at.least(3);
   });
 
-  it('was refused nothing, and used its permissions to read, scale, report and elect', async () => {
+  it('uses its permissions, and needs no other', async () => {
     await replica?.[Symbol.asyncDispose](); // a watch is logged when it ends
     const reported = async () =>
       (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);

@@ -20,7 +20,7 @@ const MAX_ATTEMPTS = 360;
 const POLL_INTERVAL_MS = 250;
 
 // The steps build on each other.
-describe("the autoscaler under kube-metrics-adapter's own manifests, with image and command changed", function () {
+describe("the autoscaler in kube-metrics-adapter's own manifests, with another image and command", function () {
   this.timeout(300_000);
   this.bail(true);
 
@@ -40,7 +40,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
 
   after(async () => await stack.disposeAsync());
 
-  it('is available as both of its APIServices', async () => {
+  it('makes both of its APIServices available', async () => {
     const port = await freePort();
     await run('apply', ...DEFINITIONS);
     await apply(...adapterObjects(port));
@@ -59,7 +59,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
       );
   });
 
-  it('has the HPA controller scale by an External metric and by a schedule', async () => {
+  it('lets the HPA controller scale by an External metric and by a schedule', async () => {
     const config = 'metric-config.external.waiting.json-path';
     const [now, hourMs] = [Date.now(), 3_600_000];
     const schedule = { apiVersion: 'zalando.org/v1', kind: 'ScalingSchedule', name: 'rush' };
@@ -101,7 +101,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
     await untilReplicas('mails', 2, 1);
   });
 
-  it('describes what is served, by OpenAPI of the API server', async () => {
+  it('describes its APIs in the OpenAPI documents of the API server', async () => {
     const version = 'external.metrics.k8s.io/v1beta1';
     const isServed = (path: string) => run('get', '--raw', path).then(Boolean, () => false);
     // With OpenAPI v3, kubectl explains only resources with a path of their own; the metrics APIs share one path.
@@ -118,7 +118,7 @@ describe("the autoscaler under kube-metrics-adapter's own manifests, with image 
       .and.match(/metricLabels/);
   });
 
-  it('does what its role permits, and goes without what it does not', async () => {
+  it('uses the permissions of its role, and works without those that it lacks', async () => {
     const account = `system:serviceaccount:kube-system:${ADAPTER_ACCOUNT}`;
     const events = (await controlPlane.auditEvents()).filter(({ user }) => user === account);
     const refused = new Set(

@@ -82,7 +82,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await stack.disposeAsync();
   });
 
-  it('become available as APIServices once the autoscaler of the manifests runs', async () => {
+  it('become available as APIServices when the autoscaler of the manifests runs', async () => {
     const port = await freePort();
     await installed.expose(port);
     const sources: string[] = [];
@@ -179,7 +179,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await untilReplicas('web', 1);
   });
 
-  it('raise the replicas within the tolerance to those of a schedule, and report it', async () => {
+  it('add the replicas of a schedule that are within the tolerance, and emit an event', async () => {
     const now = Date.now();
     const [date, endDate] = [now - 1_000, now + SCHEDULED_MS].map((ms) => new Date(ms).toISOString());
     await installed.apply(
@@ -243,12 +243,12 @@ describe('custom and external metrics, served through the real aggregator to the
       await untilReplicas(system, 1);
     });
 
-  it('are 0 once the schedule has ended', async () => {
+  it('are 0 after the schedule has ended', async () => {
     await until('the schedule is not active', async () => !(await isActive('rush')));
     await untilReplicas('rush', 1);
   });
 
-  it('hold the replicas while Prometheus is down, and go on once it is back', async () => {
+  it('retain the replicas while Prometheus is down, and scale again afterwards', async () => {
     Object.assign(depth, { mails: 35, orders: 38 });
     await Promise.all([untilReplicas('mails', 4), untilReplicas('orders', 4)]);
     Object.assign(depth, { mails: 5, orders: 1 });
@@ -264,7 +264,7 @@ describe('custom and external metrics, served through the real aggregator to the
     await Promise.all([untilReplicas('mails', 1), untilReplicas('orders', 1)]);
   });
 
-  it('were served by what the manifests permit, and nothing that they do not', async () => {
+  it('use each permission of the manifests, and need no other', async () => {
     await autoscaler[Symbol.asyncDispose](); // a watch is logged when it ends
     const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     expect(events.filter(({ status }) => status === 401 || status === 403)).to.deep.equal([]);

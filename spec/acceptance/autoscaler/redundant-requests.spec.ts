@@ -52,13 +52,13 @@ describe('redundantRequests', () => {
     });
   }
 
-  it('ignores requests that are no lists or watches', () => {
+  it('ignores requests other than lists and watches', () => {
     expect(redundantRequests([request('get', [1, 4]), request('get', [2, 3])].flat())).to.deep.equal([]);
   });
 });
 
 describe('openWatches', () => {
-  it('names the resource of each watch that was open then', () => {
+  it('returns the resource of each watch that was open at that time', () => {
     const events = [LIST, request('watch', [3, 5]), request('watch', [5, 7]), request('watch', [6])].flat();
     expect(openWatches(events, 2)).to.deep.equal([]);
     expect(openWatches(events, 4)).to.deep.equal(['pods']);

@@ -21,7 +21,7 @@ const MEMORY = {
 };
 
 // The steps build on each other.
-describe('ScaledObjects by CPU and memory, with the real HPA controller on metrics that are served here', function () {
+describe('ScaledObjects by CPU and memory, with the real HPA controller', function () {
   this.timeout(300_000);
   this.bail(true);
 
@@ -47,7 +47,7 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
 
   after(() => stack.disposeAsync());
 
-  it('make HPAs that have the triggers as resource metrics', async () => {
+  it('create HPAs with the triggers as Resource metrics', async () => {
     await installed.apply(
       scaledObject('busy', {
         ...{ kind: 'Deployment', maxReplicaCount: 4 },
@@ -64,7 +64,7 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
     expect(await metrics('large')).to.deep.equal([MEMORY]);
   });
 
-  it('have these scale a Deployment from 1 to 4 by CPU and a StatefulSet to 3 by memory', async () => {
+  it('scale a Deployment from 1 to 4 by CPU, and a StatefulSet to 3 by memory', async () => {
     await until('busy has 4 replicas', async () => (await readyOf('deployment', 'busy')) === 4);
     await until('large has 3 replicas', async () => (await readyOf('statefulset', 'large')) === 3);
     const events = await installed.run('get', 'events', '--output=json');
@@ -78,7 +78,7 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
     expect(reported).to.match(/^keda-hpa-large: New size: \d; reason: memory resource above target$/m);
   });
 
-  it('go back to 1 when CPU and memory are used no more', async () => {
+  it('scale back to 1 when CPU and memory are no longer used', async () => {
     pods.setWork('busy', { cpuMillicores: 20, memoryBytes: 16 * MEBIBYTE });
     pods.setWork('large', { cpuMillicores: 10, memoryBytes: 16 * MEBIBYTE });
     // No scale-down happens before the new pods report low usage.
@@ -86,7 +86,7 @@ describe('ScaledObjects by CPU and memory, with the real HPA controller on metri
     await until('large has 1 replica', async () => (await readyOf('statefulset', 'large')) === 1);
   });
 
-  it('were refused nothing, and neither was metrics-server', async () => {
+  it('need no other permissions, nor does metrics-server', async () => {
     const events = await installed.controlPlane.auditEvents();
     const requested = events.filter(({ user }) => ACCOUNTS.includes(user));
     expect(new Set(requested.map(({ user }) => user))).to.have.keys(ACCOUNTS);

@@ -45,7 +45,7 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
 
   after(() => stack.disposeAsync());
 
-  it('make no Job of what the API server would not take, and say so', async () => {
+  it('create no Job that the API server would refuse, and report the cause', async () => {
     await installed.apply(scaledJob('broken', { parallelism: -1 }));
     await until(async () => (await ready('broken')).startsWith('False'), 'broken is refused');
     expect(await ready('broken')).to.equal(
@@ -56,7 +56,7 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
     await installed.run('delete', 'sj', 'broken', '--timeout=60s');
   });
 
-  it(`make exactly ${MESSAGES} completed Jobs of as many messages, though the autoscaler is killed twice`, async () => {
+  it(`complete exactly ${MESSAGES} Jobs for as many messages, although the autoscaler is killed twice`, async () => {
     await fill(MESSAGES / 2);
     await installed.apply(scaledJob('work'));
     await until(async () => pods.startedCount >= 20, '20 pods were started');
@@ -82,12 +82,12 @@ describe('ScaledJobs, on a real API server with the real Job controller', functi
     expect(line.split(/\s+/).slice(0, -1).join(' ')).to.equal('work 40 True False False redis');
   });
 
-  it('delete of ended Jobs those that history keeps no longer', async () => {
+  it('delete completed Jobs beyond the history limits', async () => {
     await installed.run('patch', 'sj', 'work', '--type=merge', '--patch', JSON.stringify(LESS_HISTORY));
     await until(async () => (await completed()) === 10, '10 Jobs are left');
   });
 
-  it('take their Jobs with them when they are deleted', async () => {
+  it('delete their Jobs when they are deleted', async () => {
     await installed.run('delete', 'sj', 'work', '--timeout=60s');
     await until(async () => (await completed()) === 0, 'no Job is left');
   });

@@ -35,7 +35,7 @@ interface Found {
 }
 
 // The steps build on each other, as docs/tasks/migrate-from-keda.md describes.
-describe('ScaledObjects that were those of KEDA, on a real API server', function () {
+describe('ScaledObjects of KEDA, on a real API server', function () {
   this.timeout(600_000);
   this.bail(true);
 
@@ -67,7 +67,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
 
   after(() => stack.disposeAsync());
 
-  it('are taken over as they are, with their HPAs in place, and no replica is lost', async () => {
+  it('are migrated unchanged, with their HPAs, and lose no replica', async () => {
     port = await freePort();
     await installed.expose(port);
     autoscaler = await installed.startReplica([
@@ -94,13 +94,13 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(min).to.equal(3);
   });
 
-  it('scale on', async () => {
+  it('continue to scale', async () => {
     for (let job = 0; job < 20; job++) await redis.send('RPUSH', 'jobs', `${job}`);
     await objects.untilReplicas('web', 5);
     expect(min).to.equal(3);
   });
 
-  it('are left alone to a KEDA without a lease, seen by the HPA that it takes', async () => {
+  it('are not managed while a KEDA without a lease adopts their HPA', async () => {
     const label = { metadata: { labels: { 'app.kubernetes.io/version': '2.20.2' } } };
     await installed.run(
       ...['patch', 'hpa', 'keda-hpa-web', '--type=merge', '--field-manager=keda'],
@@ -116,7 +116,7 @@ describe('ScaledObjects that were those of KEDA, on a real API server', function
     expect(metadata.labels).to.include(label.metadata.labels);
   });
 
-  it('are given back as they were, and no replica is lost', async () => {
+  it('are rolled back to KEDA unchanged, and lose no replica', async () => {
     const isLeft = (line: string) => line.includes('Another operator manages ScaledObjects');
     const before = autoscaler.output.filter(isLeft).length;
     await installed.run(...HOLD, '--patch={"spec":{"holderIdentity":"keda-operator-2"}}');

@@ -20,7 +20,7 @@ const FLAGS = [
 const READER = 'system:serviceaccount:default:reader';
 
 // The steps build on each other. The replica that does not lead serves metrics to HPAs.
-describe('ScaledObjects of two replicas, on a real API server with the real HPA controller', function () {
+describe('ScaledObjects with two replicas of the autoscaler, on a real API server with the real HPA controller', function () {
   this.timeout(600_000);
   this.bail(true);
 
@@ -45,7 +45,7 @@ describe('ScaledObjects of two replicas, on a real API server with the real HPA 
 
   after(() => stack.disposeAsync());
 
-  it('have both ask with tokens of service accounts', async () => {
+  it('are queried by both replicas with tokens of service accounts', async () => {
     const callers = new Set<string>();
     const audiences = new Set<string>();
     await installed.grant('create', 'serviceaccounts/token', 'reader');
@@ -115,7 +115,7 @@ describe('ScaledObjects of two replicas, on a real API server with the real HPA 
     await objects.untilReplicas('shop', 0);
   });
 
-  it('go on when the one that leads is killed', async () => {
+  it('continue to scale when the leader is killed', async () => {
     leader.kill('SIGKILL');
     await leader.ended;
     await installed.run('annotate', 'so', 'served', 'autoscaling.keda.sh/paused-replicas=4');

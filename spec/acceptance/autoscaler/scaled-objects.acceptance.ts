@@ -60,7 +60,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
 
   after(() => stack.disposeAsync());
 
-  it('explain their fields to kubectl, and refuse what their schema forbids', async () => {
+  it('are explained by kubectl, and validated by their schema', async () => {
     // The API server publishes the schema of a definition some time after it serves the objects.
     let explained = '';
     for (let check = 0; check < 240 && explained === ''; check++) {
@@ -74,7 +74,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     expect(refusal).to.include('spec.pollingInterval');
   });
 
-  it('are judged by the webhook before they are kept, unless the autoscaler cannot be asked', async () => {
+  it('are validated by the webhook before they are stored, unless the autoscaler cannot be reached', async () => {
     const [webhooks] = parseAllDocuments(
       await readFile('manifests/components/scaled-objects-webhook/webhook.yaml', 'utf8'),
     ).map((document) => document.toJS());
@@ -143,7 +143,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     await until(async () => (await replicas()) === 0, 'web has none any more');
   });
 
-  it('keep it while the source is away, go into the fallback, and out of it', async () => {
+  it('retain the replicas while the source fails, and activate and deactivate the fallback', async () => {
     for (let job = 0; job < 15; job++) await redis.send('RPUSH', 'jobs', `${job}`);
     await until(async () => (await replicas()) === 2, 'web has 2 replicas');
     await redis.send('ACL', 'SETUSER', 'reader', 'off');
@@ -154,7 +154,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     await untilCondition('Fallback', 'False');
   });
 
-  it('follow the pods of another workload that are not over', async () => {
+  it('scale by the running pods of another workload', async () => {
     const metadata = { podSelector: 'app=web', value: '1' };
     await installed.apply(
       deployment('follower', 0),
@@ -184,7 +184,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     );
   });
 
-  it('give the target its first replicas back when they are deleted, and take their HPA with them', async () => {
+  it('restore the original replicas of the target when they are deleted, and delete their HPA', async () => {
     autoscaler.kill('SIGKILL');
     await autoscaler.ended;
     await installed.apply(scaledObject('broken', BROKEN)); // no webhook validates it now
@@ -198,7 +198,7 @@ describe('ScaledObjects, on a real API server with the real HPA controller', fun
     );
   });
 
-  it('were refused nothing but the Secret before it was granted', async () => {
+  it('need no other permissions, except for the Secret before it was granted', async () => {
     const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     const refused = events.filter(({ status }) => status === 401 || status === 403);
     expect([

@@ -25,7 +25,7 @@ const EVERYTHING = ['--controllers=*,hpa', '--scaling-schedule', '--prometheus-s
 /** A redundant list or watch would start immediately. */
 const WATCHED_MS = 5_000;
 
-describe('the informers of all controllers, by the audit log of a real API server', function () {
+describe('the informers of all controllers, on a real API server', function () {
   this.timeout(240_000);
 
   it('share one list and one watch of each resource', async function () {

@@ -31,7 +31,7 @@ const SETTLED_MS = 7_000;
 type Counts = Readonly<Record<string, number>>;
 
 // The steps build on each other.
-describe('the HPA controller, beside and in place of the native one', function () {
+describe("the HPA controller, beside and in place of Kubernetes' own", function () {
   this.timeout(300_000);
   this.bail(true);
 
@@ -53,7 +53,7 @@ describe('the HPA controller, beside and in place of the native one', function (
 
   after(() => stack.disposeAsync());
 
-  it('agrees with the native one in a dry run beside it, through all steps of the load', async () => {
+  it("agrees with Kubernetes' own in a dry run beside it, in all steps of the load", async () => {
     const program = await start([SYNC, ...RULES, '--dry-run']);
     await deployFleet('native');
     for (const step of STEPS.keys()) {
@@ -68,7 +68,7 @@ describe('the HPA controller, beside and in place of the native one', function (
     await stop(program);
   });
 
-  it('brings the same HPAs through the same loads to the same replicas', async () => {
+  it('scales the same HPAs under the same loads to the same replicas', async () => {
     await installed.controlPlane.leaveHpasAlone();
     await installed.run('delete', 'hpa', '--all', '--namespace=native');
     await installed.run('scale', 'deployment', '--all', '--replicas=0', '--namespace=native');
@@ -80,7 +80,7 @@ describe('the HPA controller, beside and in place of the native one', function (
     await stop(program);
   });
 
-  it('has a Deployment react within six seconds where its HPA asks for five', async () => {
+  it('scales a Deployment within six seconds if its HPA has a sync period of five', async () => {
     await start([...RULES, ...SHORT_LEASE, '--horizontal-pod-autoscaler-sync-period=1h']);
     await apply('quick', { annotations: { 'platform.stke/resync-period': '5s' }, maxReplicas: 10 });
     await within(20_000, 'the HPA is decided', async () => (await specOf('quick')) === 1);
@@ -93,7 +93,7 @@ describe('the HPA controller, beside and in place of the native one', function (
     }
   });
 
-  it('keeps to a stabilization window in the middle of which its leader is killed', async () => {
+  it('continues a stabilization window during which its leader is killed', async () => {
     await start([...RULES, ...SHORT_LEASE, '--horizontal-pod-autoscaler-sync-period=1h']);
     const behavior = { scaleDown: { stabilizationWindowSeconds: WINDOW_S } };
     const annotations = { 'platform.stke/resync-period': '1s' };
@@ -115,7 +115,7 @@ describe('the HPA controller, beside and in place of the native one', function (
     expect((Date.now() - fellAtMs) / 1000).to.be.within(WINDOW_S - 1.5, WINDOW_S + 3);
   });
 
-  it('was refused nothing', async () => {
+  it('needs no other permissions', async () => {
     const events = (await installed.controlPlane.auditEvents()).filter(({ user }) => user === ACCOUNT);
     expect(events.filter(({ status }) => status === 401 || status === 403)).to.deep.equal([]);
     const used = new Set(events.map(({ verb, resource }) => `${verb} ${resource}`));

@@ -5,7 +5,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { parseDockerfile } from './dockerfile.ts';
 
 describe('parseDockerfile', () => {
-  it('reads stages, instructions over several lines, and leaves comments out', () => {
+  it('reads stages and instructions over several lines, and omits comments', () => {
     const text = 'FROM a AS build\n# why\nRUN one \\\n    two\n\nFROM b:1\nUSER 1:1\n';
     expect(parseDockerfile(text)).to.deep.equal([
       { base: 'a', name: 'build', instructions: [{ keyword: 'RUN', argument: 'one two' }] },
@@ -13,7 +13,7 @@ describe('parseDockerfile', () => {
     ]);
   });
 
-  it('puts in the defaults of arguments for bases', () => {
+  it('replaces arguments in base images by their defaults', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a Dockerfile names an argument
     const [stage] = parseDockerfile('ARG BASE=a:1\nFROM ${BASE} AS build\n');
     expect(stage).to.include({ base: 'a:1', name: 'build' });
@@ -26,7 +26,7 @@ describe('the Dockerfile', () => {
   const argumentsOf = (keyword: string) =>
     final?.instructions.flatMap((one) => (one.keyword === keyword ? [one.argument] : [])) ?? [];
 
-  it('ends in a stage without a shell, which runs nothing and takes only what was built', () => {
+  it('ends with a stage without a shell, which runs nothing and copies only the results of the build', () => {
     expect(final?.base).to.match(/\/distroless\/nodejs24-\S+:nonroot$/);
     expect(argumentsOf('RUN')).to.deep.equal([]);
     expect(argumentsOf('COPY')).to.deep.equal([
@@ -35,14 +35,14 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('names the user that the manifests run it as', async () => {
+  it('has the user of the manifests', async () => {
     const { runAsUser, runAsGroup } = serverContainer(
       await kustomize('manifests/overlays/release'),
     ).securityContext;
     expect(argumentsOf('USER')).to.deep.equal([`${runAsUser}:${runAsGroup}`]);
   });
 
-  it('says by OCI labels what it is, of which version and under which license', () => {
+  it('has OCI labels for title, version and license', () => {
     const labels = Object.fromEntries(
       [
         ...argumentsOf('LABEL')

@@ -19,7 +19,7 @@ describe('the image, built stage by stage in an empty folder', function () {
 
   after(() => folder?.[Symbol.asyncDispose]());
 
-  it('holds the bundle, what browsers get and the license, and no package', async () => {
+  it('contains the bundle, the files of the pages and the license, but no package', async () => {
     expect(await readdir(image.root)).to.have.members(['app', 'licenses']);
     const files = Object.keys(await contentsOf(join(image.root, 'app')));
     expect(files).to.include('main.js');
@@ -27,7 +27,7 @@ describe('the image, built stage by stage in an empty folder', function () {
     expect(beside).to.have.members(await pageFiles());
   });
 
-  it('runs without the packages that it was built from', async () => {
+  it('runs without the packages from which it was built', async () => {
     const main = join(image.root, 'app', 'main.js');
     const { stdout } = await promisify(execFile)(process.execPath, [main, '--version'], {
       cwd: folder.path,
@@ -36,7 +36,7 @@ describe('the image, built stage by stage in an empty folder', function () {
     expect(stdout).to.match(/^v\d+\.\d+\.\d+\n$/);
   });
 
-  it('is the same to the byte when built elsewhere', async () => {
+  it('is identical byte for byte when it is built in another folder', async () => {
     const elsewhere = join(folder.path, 'elsewhere');
     await rename(join(folder.path, 'image', 'build', 'src'), elsewhere);
     await promisify(execFile)('npm', ['run', 'build'], { cwd: elsewhere });

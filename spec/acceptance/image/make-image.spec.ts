@@ -20,7 +20,7 @@ describe('make image', () => {
     expect(await commandLine({})).to.equal('build --tag metrics-server:dev . of 7');
   });
 
-  it('builds on others where they are given', async () => {
+  it('builds on other base images if they are set', async () => {
     const env = { IMAGE: 'registry.example/a:1', BUILD_BASE: 'node@sha256:1', RUNTIME_BASE: 'base@sha256:2' };
     expect(await commandLine(env)).to.equal(
       'build --tag registry.example/a:1 --build-arg BUILD_BASE=node@sha256:1 --build-arg RUNTIME_BASE=base@sha256:2 . of 7',

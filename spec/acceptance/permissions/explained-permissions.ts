@@ -17,7 +17,8 @@ const AUTOSCALER = 'kube-system:autoscaler';
 export const EXPLANATIONS: readonly Explanation[] = [
   {
     ...{ account: METRICS_SERVER, verbs: ['get'], resources: ['nodes/metrics', 'nodes/stats'] },
-    reason: 'kubelets decide by them; metrics-server.acceptance.ts compares what they were asked',
+    reason:
+      'kubelets authorize requests by them; metrics-server.acceptance.ts compares the requests of kubelets',
   },
   ...[METRICS_SERVER, AUTOSCALER].map((account) => ({
     ...{ account, verbs: ['get', 'list', 'watch'], resources: ['configmaps'] },
@@ -48,11 +49,11 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     ...{ account: AUTOSCALER, verbs: ['patch'], resources: ['clustertriggerauthentications/status.keda.sh'] },
-    reason: 'written as the status of a TriggerAuthentication is, by the same code',
+    reason: 'the same code writes the status of a TriggerAuthentication',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['create'], resources: ['horizontalpodautoscalers.autoscaling'] },
-    reason: 'server-side apply of an HPA that is not there takes it, and is a patch in the audit log',
+    reason: 'server-side apply of an HPA that does not exist requires it, and is a patch in the audit log',
   },
   {
     ...{
@@ -68,12 +69,12 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get', 'list'], resources: ['rollouts.argoproj.io'] },
-    reason: 'a target of HPAs that no acceptance spec installs',
+    reason: 'a kind of target that no acceptance spec installs',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get'] },
     resources: ['services', 'routegroups.zalando.org', 'ingresses.networking.k8s.io'],
-    reason: 'what Object metrics are about, of kinds that no acceptance spec measures',
+    reason: 'described objects of Object metrics, of kinds that no acceptance spec uses',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get', 'list'] },
@@ -89,16 +90,17 @@ export const EXPLANATIONS: readonly Explanation[] = [
       'autoscaler-hpa-memory-3',
       'autoscaler-hpa-memory-4',
     ],
-    reason: 'the later parts of a memory that only thousands of HPAs fill, and parts that have become empty',
+    reason:
+      'further ConfigMaps of the state of HPAs, which only thousands of HPAs fill, and empty ones, which are deleted',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get', 'update'] },
     resources: ['replicasets/scale.apps', 'statefulsets/scale.apps', 'replicationcontrollers/scale'],
-    reason: 'scaled as Deployments are, by the same code',
+    reason: 'the same code scales Deployments',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['list', 'watch'], resources: ['replicasets.apps'] },
-    reason: 'once an HPA has a ReplicaSet as its target, as with Deployments, by the same code',
+    reason: 'for an HPA with a ReplicaSet as its target; the same code reads Deployments',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['list'], resources: ['limitranges'] },
@@ -106,11 +108,11 @@ export const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     ...{ account: AUTOSCALER, verbs: ['get'], resources: ['clusterscalingschedules.zalando.org'] },
-    reason: 'read before its status is written, as a ScalingSchedule is, by the same code',
+    reason: 'read before its status is written; the same code reads a ScalingSchedule',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['update'], resources: ['clusterscalingschedules/status.zalando.org'] },
-    reason: 'written as the status of a ScalingSchedule is, by the same code',
+    reason: 'the same code writes the status of a ScalingSchedule',
   },
   {
     ...{ account: AUTOSCALER, verbs: ['update'] },

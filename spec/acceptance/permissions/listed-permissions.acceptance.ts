@@ -28,7 +28,7 @@ describe('docs/reference/permissions.md', function () {
   after(() => controlPlane?.[Symbol.asyncDispose]());
 
   for (const { overlay, account } of INSTALLED) {
-    it(`lists what the account of overlays/${overlay} may do, as kubectl prints it`, async () => {
+    it(`lists the permissions of the account of overlays/${overlay}, as kubectl prints them`, async () => {
       await run('apply', '-k', controlPlane.overlay(overlay));
       const everyone = new Set(await listRules('without-bindings'));
       const own = (await listRules(account)).filter((rule) => !everyone.has(rule));

@@ -35,7 +35,7 @@ describe('unusedPermissions', () => {
     );
   const all = unused();
 
-  it('are all where nothing was requested, verb by verb, resource by resource and name by name', () => {
+  it('returns each verb, resource and name if nothing was requested', () => {
     expect(all).to.have.lengthOf(8 + 1 + 2 + 3);
     expect(all).to.include.members([
       's:a: list deployments/scale.apps (wide)',
@@ -45,7 +45,7 @@ describe('unusedPermissions', () => {
     ]);
   });
 
-  it('are those no more that a request took, whether or not its object was there', () => {
+  it('omits permissions that a request used, whether or not its object existed', () => {
     for (const [request, taken] of [
       [event('list', 'pods'), 's:a: list pods (wide)'],
       [event('get', 'pods.custom.metrics.k8s.io', { name: '*' }), 's:a: get *.custom.metrics.k8s.io (wide)'],
@@ -57,7 +57,7 @@ describe('unusedPermissions', () => {
       expect(unused(request)).to.deep.equal(all.filter((one) => one !== taken));
   });
 
-  it('stay so by what was refused, by others, in other namespaces and about other names', () => {
+  it('ignores refused requests and those of other accounts, namespaces and names', () => {
     const lease = { namespace: 'keda', name: 'x' };
     for (const request of [
       event('list', 'pods', { status: 403 }),
@@ -72,7 +72,7 @@ describe('unusedPermissions', () => {
       expect(unused(request), JSON.stringify(request)).to.deep.equal(all);
   });
 
-  it('refuse a binding whose role is nowhere', () => {
+  it('refuses a binding whose role does not exist', () => {
     const binding =
       '{kind: RoleBinding, metadata: {name: r}, roleRef: {kind: Role, name: gone}, subjects: [{name: a}]}';
     expect(() => grantedPermissions(objectsIn(binding))).to.throw('Cannot find Role gone');
@@ -80,7 +80,7 @@ describe('unusedPermissions', () => {
 });
 
 describe('unexplainedPermissions', () => {
-  it('are what the manifests grant, and neither recorded requests nor a reason account for', async () => {
+  it('returns granted permissions that neither a recorded request nor a reason explains', async () => {
     await using folder = await TemporaryDirectory.create();
     const user = 'system:serviceaccount:kube-system:autoscaler';
     await recordRequests(folder.path, [event('list', 'pods', { user }), event('list', 'pods', { user })]);
@@ -98,7 +98,7 @@ describe('unexplainedPermissions', () => {
       );
   });
 
-  it('have reasons that are each about a permission which there is', async () => {
+  it('has reasons only for permissions that exist', async () => {
     const granted = await manifestPermissions();
     for (const { account, verbs, resources } of EXPLANATIONS)
       for (const resource of resources)

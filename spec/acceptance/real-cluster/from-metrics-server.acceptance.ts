@@ -10,7 +10,7 @@ const DEPLOYMENT = 'deployment/metrics-server';
 const IN_ITS_NAMESPACE = '--namespace=kube-system';
 
 // The steps follow docs/tasks/migrate-from-metrics-server.md and build on each other.
-describe('a cluster that has the reference, on a real API server', function () {
+describe('a cluster with metrics-server, on a real API server', function () {
   this.timeout(300_000);
   this.bail(true);
 
@@ -28,7 +28,7 @@ describe('a cluster that has the reference, on a real API server', function () {
 
   after(() => cluster?.[Symbol.asyncDispose]());
 
-  it('needs another image and nothing else: by /metrics/resource, as its role does not open the summary', async () => {
+  it('needs only another image, and scrapes /metrics/resource, because the role does not permit the summary', async () => {
     await swapImage();
     const { image, ...container } = serverContainer([await cluster.deployment()]);
     const [expected] = deploymentOf(REFERENCE_MANIFESTS).spec.template.spec.containers;
@@ -41,7 +41,7 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(cluster.server.output.join('\n')).not.to.include('Ignoring argument');
   });
 
-  it('responds to probes though nothing but /metrics is open, as the chart of the reference has it', async () => {
+  it('responds to probes although only /metrics is open, as in the chart of metrics-server', async () => {
     const { args, ...container } = serverContainer([await cluster.deployment()]);
     const open = '--authorization-always-allow-paths=/metrics';
     await cluster.startServer({ ...container, args: [...args, open] });
@@ -60,13 +60,13 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(await request('/debug/nodes')).to.equal(403);
   });
 
-  it('goes back by undoing the rollout', async () => {
+  it('is rolled back by undoing the rollout', async () => {
     await cluster.run('rollout', 'undo', DEPLOYMENT, IN_ITS_NAMESPACE);
     expect(serverContainer([await cluster.deployment()]).image).to.equal(REFERENCE_IMAGE);
     await swapImage();
   });
 
-  it('takes the manifests of this server over those of the reference, and asks for summaries from then on', async () => {
+  it('accepts the manifests of this server over those of metrics-server, and scrapes summaries from then on', async () => {
     await cluster.run('apply', '-k', 'manifests/overlays/release');
     const { spec } = await cluster.deployment();
     expect(spec.template.spec.volumes).to.deep.equal([{ name: 'tmp', emptyDir: {} }]);
@@ -75,7 +75,7 @@ describe('a cluster that has the reference, on a real API server', function () {
     expect(await requested()).to.deep.equal(['stats true']);
   });
 
-  it('takes those of the reference over them again', async () => {
+  it('accepts those of metrics-server over them', async () => {
     await cluster.run('apply', '-f', manifests);
     const { spec } = await cluster.deployment();
     expect(spec.template.spec.volumes).to.deep.equal([{ name: 'tmp-dir', emptyDir: {} }]);

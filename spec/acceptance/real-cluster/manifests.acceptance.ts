@@ -111,7 +111,7 @@ const AUTOSCALER_VALUES: typeof VALUES = {
   },
 };
 
-describe('the manifests, judged by a real API server', function () {
+describe('the manifests, on a real API server', function () {
   this.timeout(120_000);
 
   let controlPlane: ControlPlane;
@@ -140,14 +140,14 @@ describe('the manifests, judged by a real API server', function () {
   after(() => controlPlane?.[Symbol.asyncDispose]());
 
   for (const folder of FOLDERS) {
-    it(`takes every object of ${folder}`, async () => {
+    it(`contain only valid objects in ${folder}`, async () => {
       const objects = await kustomize(`manifests/${folder}`);
       await judge(await Promise.all(objects.map(asServed)));
     });
   }
 
   for (const [what, values] of Object.entries(VALUES)) {
-    it(`takes every object of the chart with ${what}`, async () => {
+    it(`contain only valid objects in the chart with ${what}`, async () => {
       const objects = await rendered(await chartWith(values));
       expect(objects.length).to.be.at.least(9);
       await judge(objects);
@@ -155,14 +155,14 @@ describe('the manifests, judged by a real API server', function () {
   }
 
   for (const [what, values] of Object.entries(AUTOSCALER_VALUES)) {
-    it(`takes every object of the autoscaler's chart with ${what}`, async () => {
+    it(`contain only valid objects in the autoscaler's chart with ${what}`, async () => {
       const objects = await rendered(await autoscalerWith(values));
       expect(objects.length).to.be.at.least(8);
       await judge(objects);
     });
   }
 
-  it("lets Helm install, upgrade and take away the autoscaler's chart, whose definitions and their objects stay", async () => {
+  it("let Helm install, upgrade and uninstall the autoscaler's chart, whose definitions and objects stay", async () => {
     const values = await autoscalerWith(WITHOUT_API_SERVICES);
     const crd = 'crd/cronhorizontalpodautoscalers.autoscaling.stke.com';
     const shortNames = '--output=jsonpath={.spec.names.shortNames}';
@@ -190,7 +190,7 @@ describe('the manifests, judged by a real API server', function () {
     await helm('uninstall', 'autoscaler', '--namespace=kube-system');
   });
 
-  it('lets Helm install the chart, upgrade it without another certificate, and take it away', async () => {
+  it('let Helm install the chart, upgrade it with the same certificate, and uninstall it', async () => {
     const values = await chartWith({
       tls: { type: 'helm' },
       podDisruptionBudget: { enabled: true, minAvailable: 1 },

@@ -48,7 +48,7 @@ describe('metrics-server, installed on a real API server', function () {
     await cluster.exposeServer();
   });
 
-  it('runs under the user and the constraints of its manifest', async function () {
+  it('runs as the user and with the constraints of its manifest', async function () {
     await cluster.startServer(container);
     if (!cluster.isConfined) this.skip();
     const { pid } = cluster.server;
@@ -82,7 +82,7 @@ describe('metrics-server, installed on a real API server', function () {
     expect(memory).to.equal('24Mi');
   });
 
-  it('authenticates by tokens of the API server, and authorizes by its decisions', async () => {
+  it('authenticates tokens and authorizes users by the API server', async () => {
     await cluster.run('create', 'serviceaccount', 'viewer');
     await cluster.run('create', 'serviceaccount', 'stranger');
     await cluster.run(
@@ -161,7 +161,7 @@ describe('metrics-server, installed on a real API server', function () {
     await cluster.until(replicas, ({ expected, ready }) => expected === 1 && ready === 1, 180_000);
   });
 
-  it('is part of the description that the API server gives of itself', async () => {
+  it('is described in the OpenAPI documents of the API server', async () => {
     const described = await cluster.until(
       async () => JSON.parse(await cluster.run('get', '--raw', '/openapi/v2')) as Description,
       ({ paths }) => Object.hasOwn(paths, `${METRICS}/nodes`),
@@ -170,7 +170,7 @@ describe('metrics-server, installed on a real API server', function () {
     expect(described.definitions).to.include.keys('io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics');
   });
 
-  it('ends at SIGTERM with status 0, and its APIService says so', async () => {
+  it('exits with status 0 after SIGTERM, and its APIService becomes unavailable', async () => {
     cluster.server.kill('SIGTERM');
     expect(await cluster.server.ended).to.deep.equal({ status: 0, signal: null });
     await cluster.run(
@@ -181,7 +181,7 @@ describe('metrics-server, installed on a real API server', function () {
     );
   });
 
-  it('uses every verb that its roles give it, wants no other, and is refused nothing', async () => {
+  it('uses every verb of its roles, and needs no other', async () => {
     // Watches are logged when they end, which is when the server ends.
     const requested = (await cluster.controlPlane.auditEvents()).filter(({ user }) => user === SERVER_USER);
     expect(requested.filter(({ status }) => status >= 400)).to.deep.equal([]);

@@ -34,7 +34,7 @@ const BOTH: readonly (readonly [string, string])[] = [
   ['patch by JSON what is not so', IN_OTHER_WORDS],
   [
     'patch by JSON what is not there',
-    '1.20 adds what it is told to replace; the simulator refuses it, as RFC 6902 and later versions do',
+    '1.20 adds a value that does not exist instead of replacing it; the simulator refuses that, as RFC 6902 and later versions do',
   ],
   ['patch by JSON that is none', IN_OTHER_WORDS],
   ['patch a custom resource strategically', IN_OTHER_WORDS],
@@ -69,7 +69,7 @@ const OLD: readonly (readonly [string, string])[] = [
   ['apply an empty text in an atomic list again', IN_OTHER_WORDS],
   [
     'create an HPA by metrics of all kinds',
-    'What was not written 1.20 shows as zeros, for it keeps HPAs as the oldest version has them; the simulator leaves it out',
+    '1.20 returns zeros for fields that are not set, because it stores HPAs in the oldest version; the simulator omits them',
   ],
 ];
 

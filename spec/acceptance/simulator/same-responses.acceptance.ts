@@ -39,14 +39,14 @@ describe("the simulator's API server, beside a real one", function () {
     ]);
   });
 
-  it('sends what that sends, but for the differences that are known', () => {
+  it('sends the same responses, except for known differences', () => {
     const different = STEPS.filter(({ name }) => !isDeepStrictEqual(simulated.get(name), real.get(name)));
     for (const { name } of different.filter(({ name }) => !existing.reasons.has(name)))
       expect(simulated.get(name), name).to.deep.equal(real.get(name));
     expect(different.map(({ name }) => name)).to.have.members([...existing.reasons.keys()]);
   });
 
-  it('takes and refuses what that takes and refuses, with the same status', () => {
+  it('accepts and refuses the same requests, with the same status', () => {
     for (const { name } of STEPS.filter(({ name }) => !existing.otherStatus.has(name)))
       expect(simulated.get(name)?.status, name).to.equal(real.get(name)?.status);
   });
