@@ -22,11 +22,11 @@ export const MAX_BRIDGED_CYCLES = 1;
 
 /** Legitimate reasons for a live object without metrics. */
 export const ABSENCES = {
-  unreachable: 'More than one scrape of its node was lost since it responded',
-  untold: 'Its kubelet had not reported it, or a running container in it',
+  unreachable: 'More than one scrape of its node was lost since the last response',
+  untold: 'Its kubelet had not reported it, or one of its running containers',
   young: 'A container was less than 10 s old when it was sampled',
-  unused: 'A container was first sampled as it appeared, when it had used no CPU yet',
-  unknown: 'Its node was read once so far, or again after 5 minutes and more',
+  unused: 'A container was first sampled when it started, and had used no CPU yet',
+  unknown: 'Its node was read only once, or again after 5 minutes or more',
   stepped: "Its node's clock was stepped between two readings",
   rebooted: 'Its node was booted between two readings',
   unsampled: 'Its kubelet had not sampled it again',

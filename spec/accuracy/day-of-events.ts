@@ -57,7 +57,7 @@ const HAPPENINGS: readonly Happening[] = [
   },
   { what: 'Node rebooted', everyHours: 96, per: 'node', happen: (day) => day.reboot() },
   {
-    what: 'Node replaced by another of another name',
+    what: 'Node replaced by one with another name',
     everyHours: 120,
     per: 'node',
     happen: (day) => day.replaceNode(),

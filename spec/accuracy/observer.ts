@@ -19,9 +19,9 @@ export const VALUE_KINDS = {
   'container resource': 'Containers, by `/metrics/resource`',
   'node summary': 'Nodes, by `/stats/summary`',
   'node resource': 'Nodes, by `/metrics/resource`',
-  'node once': "Nodes read once, at their kubelet's own rate",
-  stepped: 'Over a step of the clock by 20 s or less',
-  predecessor: 'Of the previous pod of the same name, from a kubelet without UIDs',
+  'node once': 'Nodes that were read once: the rate that the kubelet reports',
+  stepped: 'Values over a step of the clock by 20 s or less',
+  predecessor: 'Values of the previous pod of the same name, from a kubelet without UIDs',
 } as const;
 
 export type ValueKind = keyof typeof VALUE_KINDS;

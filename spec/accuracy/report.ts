@@ -7,13 +7,13 @@ export function reportDay(day: DayResult): string {
   const { size, events, scrapes, errors, worstAgeMs, faultCount, faults } = day;
   return `# Accuracy
 
-\`make accuracy\` writes this page. It takes some minutes of CPU time, and its numbers are reproducible.
+\`make accuracy\` writes this page. This takes some minutes of CPU time, and the numbers are reproducible.
 
 The server's own scraper, decoders, manager and sink, at their defaults (a resolution of 60 s), read ${size.nodes} simulated nodes with
-${size.podsPerNode} pods each for ${size.hours} simulated hours, on a clock that only the simulation moves. Half of the kubelets respond
-\`/stats/summary\`, half only \`/metrics/resource\`; a fifth samples its containers every 10 to 20 s, as cAdvisor does. Twice in every cycle,
-every served value is checked. A CPU value is compared with the true usage of the container or node over the window of the value, by the clock of
-its kubelet; a memory value with the true usage at its timestamp.
+${size.podsPerNode} pods each for ${size.hours} simulated hours, on a simulated clock. Half of the kubelets serve
+\`/stats/summary\`, half only \`/metrics/resource\`; a fifth of them sample their containers every 10 to 20 s, as cAdvisor does. Each served value is checked twice
+per cycle. A CPU value is compared with the true usage of the container or node over the window of the value, by the clock of the kubelet. A memory
+value is compared with the true usage at its timestamp.
 
 ## Outcome
 
@@ -27,12 +27,12 @@ ${table(
 )}
 
 - Wrong values (beyond what the precision of timestamps explains), expired values, and objects missing without a reason: **${faultCount}**.
-- The oldest window had ended ${(worstAgeMs / 1000).toFixed(1)} s before it was checked.
+- The oldest served window had ended ${(worstAgeMs / 1000).toFixed(1)} s before it was checked.
 - ${whole(scrapes.responded)} scrapes succeeded, and ${whole(scrapes.lost)} were lost.
 ${faults.map((fault) => `- ${fault}\n`).join('')}
 ## Error of CPU
 
-Relative to the true mean over the window of the value; usage below one millicore counts as one millicore.
+The error is relative to the true mean over the window of the value. Usage below one millicore counts as one millicore.
 
 ${table(
   ['', 'Values', 'Median', '99th percentile', 'Worst'],
@@ -42,17 +42,17 @@ ${table(
   }),
 )}
 
-Timestamps of the summary are whole seconds, so each end of a window may be up to a second later than its timestamp. For a steady load this is an error of
-up to 1.7% over 60 s, and up to 10% over the 10 s of a container that has just started. If the load changes a hundredfold within such a second, the error is
-as large as the worst values above. The exposition has milliseconds, which leave no error worth mentioning.
+Timestamps of the summary are whole seconds, so each end of a window may be up to a second later than its timestamp. If the load is steady, this is an error
+of up to 1.7% over 60 s, and up to 10% over the 10 s of a container that has just started. If the load changes a hundredfold within such a second, the error
+is as large as the worst values above. Timestamps of the exposition are in milliseconds, so their error is negligible.
 
-A small step of the kubelet's clock cannot be distinguished from the age of samples, and affects values until both readings are after it. If a kubelet
-reports no UIDs and responds slowly, a pod can replace another of the same name before the response arrives: it is then served with the values of its
-predecessor for one cycle.
+A small step of the kubelet's clock cannot be distinguished from the age of samples. It affects values until both readings are later than the step. If a
+kubelet reports no UIDs and responds slowly, a pod can replace another pod of the same name before the response arrives. The new pod is then served with the
+values of the old one for one cycle.
 
 ## Why live objects are not served
 
-Counted at every check.
+The numbers count checks.
 
 ${table(
   ['', 'Nodes', 'Pods'],

@@ -72,11 +72,11 @@ let isOver = false;
 const { residentGrowth, heapGrowth, complaints: memoryComplaints } = judgeMemory(samples);
 complaints.unshift(...memoryComplaints);
 const wrongContainers = samples.reduce((sum, sample) => sum + sample.wrongContainers, 0);
-const title = `${minutes} minutes, ${nodes} nodes, ${nodes * PODS_PER_NODE} pods, faults on up to a third`;
+const title = `${minutes} minutes, ${nodes} nodes, ${nodes * PODS_PER_NODE} pods, faults on up to a third of the nodes`;
 const report = [
   '# Soak',
   '',
-  `\`make soak MINUTES=${minutes} NODES=${nodes}\`: ${title}, pods that are created, deleted and crash, an API server that restarts, ${CLIENTS} clients that request everything and one that disconnects before the response.`,
+  `\`make soak MINUTES=${minutes} NODES=${nodes}\`: ${title}; pods are created, deleted and crash; the API server restarts; ${CLIENTS} clients send all kinds of requests, and one disconnects before the response.`,
   '',
   '| figure | value |',
   '| --- | --- |',
@@ -87,7 +87,7 @@ const report = [
   `| maximum file descriptors | ${max('fileDescriptors')} |`,
   `| maximum kubelets that failed at a time | ${max('faultyNodes')} |`,
   `| time since the last scrape of a healthy kubelet: 99th percentile, at most | ${max('healthyAgeSeconds').toFixed(1)} s |`,
-  `| wrong containers | ${wrongContainers} |`,
+  `| values of containers that were wrong | ${wrongContainers} |`,
   `| failed requests | ${failedRequests} |`,
   '',
   '![Memory, delays and failures over time](soak.svg)',
