@@ -1,9 +1,11 @@
 import net, { type Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Semaphore } from '#lib/concurrency/semaphore.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { startDeadline } from '#lib/time/deadline.ts';
 import { formatDuration } from '#lib/time/duration.ts';
-import { createAllowedLookup } from '../network/allowed-hosts.ts';
-import { type ConnectionOptions, dial } from '../network/guarded-socket.ts';
+import { createAllowedLookup, type NetworkOptions } from '../network/allowed-hosts.ts';
+import { dial } from '../network/guarded-socket.ts';
 import type { HttpCredentials } from './http-credentials.ts';
 
 /** Creates a client of an origin that connects when it is first used. */
@@ -181,9 +183,14 @@ export function boundReads(socket: Socket, bound: WireBound): Socket {
 const KEEP_ALIVE_MS = 60_000;
 const HTTPS_PORT = 443;
 
+export interface ConnectionOptions extends NetworkOptions {
+  readonly clock: Clock;
+  readonly connectTimeoutMs: number;
+}
+
 /** Creates a pool of keep-alive connections that connects only to allowed addresses. */
 export function connectionPool(credentials: HttpCredentials, options: ConnectionOptions): HttpPool {
-  const { allowedHosts, connectTimeoutMs } = options;
+  const { allowedHosts, connectTimeoutMs, clock } = options;
   const connectPlain = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
@@ -203,17 +210,14 @@ export function connectionPool(credentials: HttpCredentials, options: Connection
   };
   const { authorization: _, ...tls } = credentials;
   async function connectTls(host: string, port: string, connected: buildConnector.Callback): Promise<void> {
-    const late = new AbortController();
-    const why = new Error(`no connection within ${formatDuration(connectTimeoutMs)}`);
-    const timer = setTimeout(() => late.abort(why), connectTimeoutMs);
+    const expired = () => new Error(`no connection within ${formatDuration(connectTimeoutMs)}`);
+    using deadline = startDeadline(clock, connectTimeoutMs, { expired });
     try {
       const at = { host, port: Number(port || HTTPS_PORT), tls, alpnProtocol: 'http/1.1' };
-      const { socket } = await dial({ ...options, ...at }, late.signal);
+      const { socket } = await dial({ ...options, ...at }, deadline.signal);
       connected(null, socket);
     } catch (error) {
       connected(error as Error, null);
-    } finally {
-      clearTimeout(timer);
     }
   }
   return new HttpPool((origin) => {

@@ -187,7 +187,3 @@ function startTls(
   socket.on('error', () => {}); // errors of the socket below are emitted twice; dial handles the first
   return socket;
 }
-
-export interface ConnectionOptions extends NetworkOptions {
-  readonly connectTimeoutMs: number;
-}

@@ -99,15 +99,26 @@ describe('podsCollector', () => {
     );
   });
 
-  it('waits for a connection up to the connect timeout', async () => {
+  it('waits for a connection up to the connect timeout, by its clock', async () => {
     await using silent = net.createServer((socket) => void socket.on('error', () => {}).resume());
     await once(silent.listen(0, '127.0.0.2'), 'listening');
     await using system = await setUp({});
     system.pods.push(pod({ name: 'a', ip: '127.0.0.2' }));
     const port = String((silent.address() as AddressInfo).port);
-    const { query } = system.plan({ port, scheme: 'https', 'connect-timeout': '100ms', 'json-key': '$' });
-    expect(await errorOf(query.run(signal))).to.match(
-      /^None of 1 pods has a value; first failure: a: Cannot query 127\.0\.0\.2:\d+: no connection within 100ms$/,
+    const timeouts = { 'connect-timeout': '30s', 'request-timeout': '60s' };
+    const { query } = system.plan({ port, scheme: 'https', ...timeouts, 'json-key': '$' });
+    let error: unknown;
+    const connected = once(silent, 'connection');
+    const failed = errorOf(query.run(signal)).then((found) => {
+      error = found;
+    });
+    await connected;
+    await system.clock.advance(29_999);
+    expect(error).to.equal(undefined);
+    await system.clock.advance(1);
+    await failed;
+    expect(error).to.match(
+      /^None of 1 pods has a value; first failure: a: Cannot query 127\.0\.0\.2:\d+: no connection within 30s$/,
     );
   });
 

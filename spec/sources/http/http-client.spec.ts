@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import net, { type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { HttpClient, type HttpClientOptions } from '#lib/sources/http/http-client.ts';
 import { openCredentials } from '#lib/sources/http/http-credentials.ts';
@@ -59,6 +61,27 @@ describe('HttpClient', () => {
     await clock.advance(5000);
     expect(await error).to.match(/^Cannot query 127\.0\.0\.1:\d+: no response within 5s$/);
     expect(clock.sleeperCount).to.equal(0);
+  });
+
+  it('waits for a TLS connection no longer than its timeout, by its clock', async () => {
+    await using silent = net.createServer((socket) => void socket.on('error', () => {}).resume());
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const clock = new ManualClock();
+    await using client = clientOf({ clock, connectTimeoutMs: 1e9 });
+    let error: string | undefined;
+    const connected = once(silent, 'connection');
+    const failed = errorOf(client.read({ url: new URL(`https://127.0.0.1:${port}`) }, FOREVER)).then(
+      (found) => {
+        error = found;
+      },
+    );
+    await connected;
+    await clock.advance(1e9 - 1);
+    expect(error).to.equal(undefined);
+    await clock.advance(1);
+    await failed;
+    expect(error).to.equal(`Cannot query 127.0.0.1:${port}: no connection within 277h46m40s`);
   });
 
   it('throws the reason of a signal that aborts', async () => {

@@ -44,7 +44,7 @@ const CLIENTS: Readonly<Record<string, SourceClient>> = {
   },
   'HTTP clients': {
     connect: async (port, signal, share) => {
-      const options = { allowedHosts, share, connectTimeoutMs: 10_000 };
+      const options = { allowedHosts, share, clock: new ManualClock(), connectTimeoutMs: 10_000 };
       const pool = connectionPool({ isUnverified: true }, options);
       const origin = `https://${HOST}:${port}`;
       signal.addEventListener('abort', () => void pool.destroy());
