@@ -9,6 +9,7 @@ import {
   type NewObject,
 } from '../objects/kubernetes-object.ts';
 import { generatedName } from '../random.ts';
+import { withRequestsOfLimits } from '../resources/kinds/pod-template.ts';
 import type { ControllerContext } from './controller-context.ts';
 
 const specSchema = z.looseObject({
@@ -75,7 +76,7 @@ export function createPod(
       ...(metadata.annotations ? { annotations: metadata.annotations } : {}),
       ownerReferences: [controllerReference(owner)],
     },
-    spec,
+    spec: withRequestsOfLimits(spec),
     status: { phase: 'Pending', qosClass: 'BestEffort' },
   };
   store.create('pods', pod);

@@ -1,3 +1,5 @@
+import { canonicalQuantity } from './quantity.ts';
+
 type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
 /**
@@ -68,9 +70,13 @@ export const OBJECT_META: Schema = {
   },
 };
 
-/** Adds the defaults of a schema to a value, at every depth; a complete value stays the same object. */
+/**
+ * Adds the defaults of a schema to a value and makes its quantities canonical, at every depth; a complete value stays the
+ * same object.
+ */
 export function withDefaults(value: unknown, schema: Schema | undefined): unknown {
   if (!schema) return value;
+  if (schema.format === 'quantity') return canonicalQuantity(value) ?? value;
   if (Array.isArray(value)) return defaultsOfItems(value, schema.items);
   return isRecord(value) ? defaultsOfFields(value, schema) : value;
 }

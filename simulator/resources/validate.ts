@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalQuantity, QUANTITY_RULE } from './quantity.ts';
 import { isRecord, type Schema, schemaOfField } from './schema.ts';
 
 /** One reason why an object is invalid, as in the API. */
@@ -51,6 +52,11 @@ export function unsupportedValue(field: string, value: unknown, supported: reado
 
 function check(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {
   if (value === null && schema.nullable) return;
+  if (schema.format === 'quantity') {
+    if (canonicalQuantity(value) === undefined)
+      errors.push({ field: path, reason: 'FieldValueInvalid', message: QUANTITY_RULE });
+    return;
+  }
   if (!isOfType(value, schema)) {
     errors.push(typeError(value, schema, path));
     return;

@@ -232,6 +232,17 @@ describe('hpaController', () => {
     expect(await cluster.replicas('web')).to.equal(3);
   });
 
+  it('scales an HPA whose target is a number instead of a text, as the API server takes it', async () => {
+    cluster = await startHpaCluster();
+    await cluster.deployment('web', 2);
+    const target = { type: 'AverageValue', averageValue: 10 };
+    const metrics = [{ type: 'External', external: { metric: { name: 'web' }, target } }];
+    await cluster.hpa('web', { spec: { metrics } });
+    cluster.queue('web', '40');
+    await cluster.lead();
+    await cluster.passes(async () => (await cluster.replicas('web')) === 4);
+  });
+
   describe('for an HPA with a period of half an hour', () => {
     const PERIOD = { syncPeriodMs: 1_800_000 };
 

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { QUANTITY_RULE } from '../../resources/quantity.ts';
 import { isRecord, prune, withDefaults } from '../../resources/schema.ts';
 import { type FieldError, validate } from '../../resources/validate.ts';
 import { badRequest, invalidObject } from '../status.ts';
@@ -52,6 +53,11 @@ function refuseInvalid(
   if (mistyped)
     throw badRequest(
       `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: json: cannot unmarshal ${mistyped.message.split('"')[1]} into Go struct field ${type.kind}.${mistyped.field}`,
+    );
+  const isUnparsed = !type.isCustom && errors.some(({ message }) => message === QUANTITY_RULE);
+  if (isUnparsed)
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: ${QUANTITY_RULE}`,
     );
   throw invalidObject(type, name, errors);
 }

@@ -1,16 +1,17 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { withDefaults } from '../schema.ts';
 import { type FieldError, invalidValue } from '../validate.ts';
 import { autoscalerFromV1, autoscalerToV1, V1_STATUS_ANNOTATIONS } from './autoscaling-v1.ts';
 import {
   type BuiltIn,
   builtIn,
   CONDITIONS,
-  INTEGER_OR_TEXT,
   integer,
   kind,
   list,
   object,
   open,
+  QUANTITY,
   text,
 } from './kind-builders.ts';
 
@@ -27,7 +28,7 @@ const required = { required: ['maxReplicas', 'scaleTargetRef'] };
 const rules = object({
   stabilizationWindowSeconds: integer({ minimum: 0, maximum: 3600 }),
   selectPolicy: text({ default: 'Max', enum: ['Max', 'Min', 'Disabled'] }),
-  tolerance: INTEGER_OR_TEXT,
+  tolerance: QUANTITY,
   policies: list(
     object(
       {
@@ -40,16 +41,38 @@ const rules = object({
   ),
 });
 
+const amount = { value: QUANTITY, averageValue: QUANTITY, averageUtilization: integer() };
+const source = (field: string) => open({ [field]: open(amount) });
+
+/** A metric of the spec with its target, or of the status with its current value. */
+const metric = (field: 'target' | 'current') =>
+  open(
+    {
+      type: text(),
+      resource: source(field),
+      containerResource: source(field),
+      pods: source(field),
+      object: source(field),
+      external: source(field),
+    },
+    { required: ['type'] },
+  );
+
 const v2Schema = kind({
   spec: object(
     {
       ...common,
-      metrics: list(open({ type: text() }, { required: ['type'] })),
+      metrics: list(metric('target')),
       behavior: object({ scaleUp: rules, scaleDown: rules }),
     },
     required,
   ),
-  status: open({ currentReplicas: integer(), desiredReplicas: integer(), conditions: CONDITIONS }),
+  status: open({
+    currentReplicas: integer(),
+    desiredReplicas: integer(),
+    conditions: CONDITIONS,
+    currentMetrics: { ...list(metric('current')), nullable: true },
+  }),
 });
 
 const v1Schema = kind({
@@ -86,7 +109,8 @@ export const AUTOSCALING: readonly BuiltIn[] = [
     initialStatus: { currentReplicas: 0, desiredReplicas: 0 },
     statusAnnotations: V1_STATUS_ANNOTATIONS,
     fromStored: autoscalerToV1,
-    toStored: (autoscaler) => completeAutoscaler(autoscalerFromV1(autoscaler)),
+    toStored: (autoscaler) =>
+      completeAutoscaler(withDefaults(autoscalerFromV1(autoscaler), v2Schema) as KubernetesObject),
   }),
   builtIn({
     ...autoscalers,

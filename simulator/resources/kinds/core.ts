@@ -1,6 +1,6 @@
 import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { type BuiltIn, builtIn, CONDITIONS, keyed, open, openKind, TEXT_MAP, text } from './kind-builders.ts';
-import { POD_SPEC } from './pod-template.ts';
+import { POD_SPEC, withRequestsOfLimits } from './pod-template.ts';
 
 const core = { group: '', version: 'v1' } as const;
 
@@ -71,6 +71,10 @@ export const CORE: readonly BuiltIn[] = [
     initialStatus: { phase: 'Pending', qosClass: 'BestEffort' },
     returnsDeletedObject: true,
     schema: podSchema,
+    applyDefaults: (pod) => ({
+      ...pod,
+      spec: withRequestsOfLimits(pod.spec as Readonly<Record<string, unknown>>),
+    }),
   }),
   builtIn({
     ...core,

@@ -39,8 +39,11 @@ export function keyed(items: Schema, ...keys: readonly string[]): Schema {
 /** Keys and values of text. */
 export const TEXT_MAP: Schema = { type: 'object', additionalProperties: { type: 'string' } };
 
-/** A number or a text, such as a port or a percentage. */
-export const INTEGER_OR_TEXT: Schema = { 'x-kubernetes-int-or-string': true };
+/** A resource quantity, of which the API server stores the canonical form. */
+export const QUANTITY: Schema = { type: 'string', format: 'quantity' };
+
+/** Quantities by resource. */
+export const QUANTITY_MAP: Schema = { type: 'object', additionalProperties: QUANTITY };
 
 /** A top-level type: its own fields and those of every object. */
 export function kind(fields: Fields, more: Partial<Schema> = {}): Schema {

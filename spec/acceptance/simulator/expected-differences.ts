@@ -2,6 +2,9 @@ const IN_OTHER_WORDS =
   'The status is the same; the message of the simulator is shorter, or that of another version';
 const BY_KEYS =
   'Kubernetes 1.20 applies a list of a custom resource as a whole, the simulator and later versions by its keys';
+const UNWRITTEN_AS_ZEROS =
+  '1.20 returns zeros for fields that are not set, because it stores HPAs in the oldest version; the simulator omits them';
+const UNWRITTEN_AS_NULL = '1.36 writes currentMetrics as null, the simulator omits it';
 const BAD_BODY = 'The simulator responds with 400 to a body of another kind, Kubernetes with 422';
 
 /** Steps to which the simulator responds differently from kube-apiserver, and why the difference remains. */
@@ -67,19 +70,18 @@ const OLD: readonly (readonly [string, string])[] = [
   ['apply an empty text in a list again', IN_OTHER_WORDS],
   ['apply an empty text in an atomic list', IN_OTHER_WORDS],
   ['apply an empty text in an atomic list again', IN_OTHER_WORDS],
-  [
-    'create an HPA by metrics of all kinds',
-    '1.20 returns zeros for fields that are not set, because it stores HPAs in the oldest version; the simulator omits them',
-  ],
+  ['create an HPA by metrics of all kinds', UNWRITTEN_AS_ZEROS],
+  ['create an HPA with quantities in other forms', UNWRITTEN_AS_ZEROS],
+  ['replace quantities by numbers', UNWRITTEN_AS_ZEROS],
+  ['create an HPA with an amount that is none', IN_OTHER_WORDS],
 ];
 
 /** Differences from 1.36.2 only. */
 const NEW: readonly (readonly [string, string])[] = [
   ['apply another version', IN_OTHER_WORDS],
-  [
-    'create an HPA by metrics of all kinds',
-    '1.36 writes currentMetrics as null, the simulator leaves it out',
-  ],
+  ['create an HPA by metrics of all kinds', UNWRITTEN_AS_NULL],
+  ['create an HPA with quantities in other forms', UNWRITTEN_AS_NULL],
+  ['replace quantities by numbers', UNWRITTEN_AS_NULL],
   ['get it in the oldest version', '1.36 writes an absent tolerance as null in the annotation'],
   ['list what is left', 'The simulator applies nulls, which 1.36 refuses'],
 ];

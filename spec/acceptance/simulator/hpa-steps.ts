@@ -39,4 +39,51 @@ export const HPA_VERSIONS: readonly RequestStep[] = [
     },
   },
   { name: 'get it in the oldest version', method: 'GET', path: `${HPAS}/m` },
+  {
+    name: 'create an HPA with quantities in other forms',
+    method: 'POST',
+    path: V2,
+    body: quantitiesHpa('q', [
+      1,
+      '1000m',
+      '1.5Gi',
+      '0.1n',
+      1500,
+      '0.5Ki',
+      '1025Ki',
+      '+.5',
+      '1e3',
+      '12e6',
+      '1500e-3',
+    ]),
+  },
+  { name: 'get its quantities in the oldest version', method: 'GET', path: `${HPAS}/q` },
+  {
+    name: 'replace quantities by numbers',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${V2}/q`,
+    body: { spec: { metrics: quantitiesHpa('q', [0.25, 2, 1e6]).spec.metrics } },
+  },
+  { name: 'get the numbers in the oldest version', method: 'GET', path: `${HPAS}/q` },
+  {
+    name: 'create an HPA with an amount that is none',
+    method: 'POST',
+    path: V2,
+    body: quantitiesHpa('r', ['many']),
+  },
 ];
+
+function quantitiesHpa(name: string, amounts: readonly unknown[]) {
+  return {
+    ...{ apiVersion: 'autoscaling/{{hpaVersion}}', kind: 'HorizontalPodAutoscaler', metadata: { name } },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      maxReplicas: 3,
+      metrics: amounts.map((averageValue, index) => {
+        const target = { type: 'AverageValue', averageValue };
+        return { type: 'External', external: { metric: { name: `e${index}` }, target } };
+      }),
+    },
+  };
+}

@@ -52,6 +52,39 @@ describe('writes of objects', () => {
       expect(body.metadata.managedFields[0]).to.include({ manager: 'spec', operation: 'Update' });
     });
 
+    it('stores quantities in their canonical form, whatever type they have', async () => {
+      const containers = [
+        {
+          name: 'main',
+          image: 'x',
+          resources: { requests: { cpu: 1, memory: '1024Mi' }, limits: { cpu: 1.5 } },
+        },
+      ];
+      const { spec, ...rest } = deployment('quantities');
+      const template = { ...spec.template, spec: { containers, overhead: { cpu: '1000m' } } };
+      const { status, body } = await client.post(DEPLOYMENTS, { ...rest, spec: { ...spec, template } });
+      expect(status).to.equal(201);
+      expect(body.spec.template.spec.overhead).to.deep.equal({ cpu: '1' });
+      expect(body.spec.template.spec.containers[0].resources).to.deep.equal({
+        requests: { cpu: '1', memory: '1Gi' },
+        limits: { cpu: '1500m' },
+      });
+    });
+
+    it('completes requests of pods by their limits, not those of templates', async () => {
+      const resources = { requests: { cpu: '1' }, limits: { cpu: 2, memory: '1Gi' } };
+      const spec = { containers: [{ name: 'main', image: 'x', resources }] };
+      const { body } = await client.post('/api/v1/namespaces/default/pods', {
+        metadata: { name: 'limited' },
+        spec,
+      });
+      expect(body.spec.containers[0].resources.requests).to.deep.equal({ cpu: '1', memory: '1Gi' });
+      const workload = deployment('limited');
+      const template = { ...workload.spec.template, spec };
+      const created = await client.post(DEPLOYMENTS, { ...workload, spec: { ...workload.spec, template } });
+      expect(created.body.spec.template.spec.containers[0].resources.requests).to.deep.equal({ cpu: '1' });
+    });
+
     for (const [what, path, body, status, message] of [
       [
         'a namespace that is not there',

@@ -42,6 +42,41 @@ describe('builtInTypes', () => {
     expect(body.spec.behavior.scaleUp.policies).to.have.length(2);
   });
 
+  it('store quantities of autoscalers in their canonical form, and refuse others', async () => {
+    await using server = await startSimulatedApiServer();
+    const { client } = server;
+    const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+    const create = (name: string, averageValue: unknown, tolerance: unknown) =>
+      client.post(path, {
+        metadata: { name },
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' },
+          maxReplicas: 2,
+          metrics: [
+            {
+              type: 'External',
+              external: { metric: { name: 'q' }, target: { type: 'AverageValue', averageValue } },
+            },
+          ],
+          behavior: { scaleUp: { tolerance } },
+        },
+      });
+    const { status, body } = await create('a', 1, 0.05);
+    expect(status).to.equal(201);
+    expect(body.spec.metrics[0].external.target.averageValue).to.equal('1');
+    expect(body.spec.behavior.scaleUp.tolerance).to.equal('50m');
+    const patched = await client.patch(`${path}/a`, 'json', [
+      { op: 'replace', path: '/spec/metrics/0/external/target/averageValue', value: '2000m' },
+    ]);
+    expect(patched.body.spec.metrics[0].external.target.averageValue).to.equal('2');
+    const refused = await create('b', 'many', 0);
+    expect([refused.status, refused.body.message]).to.deep.equal([
+      400,
+      'HorizontalPodAutoscaler in version "v2" cannot be handled as a HorizontalPodAutoscaler: ' +
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    ]);
+  });
+
   it('check autoscalers, and show those of one version in another', async () => {
     await using server = await startSimulatedApiServer();
     const { client } = server;
