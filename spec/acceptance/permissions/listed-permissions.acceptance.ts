@@ -62,7 +62,7 @@ function parseRules(output: string): readonly string[] {
 
 /** Rows below the heading of an overlay on the page. */
 async function readDocumentedRules(overlay: string): Promise<readonly string[]> {
-  const [, section = ''] = (await readFile(PAGE, 'utf8')).split(`\n## \`overlays/${overlay}\`\n`);
+  const [, section = ''] = (await readFile(PAGE, 'utf8')).split(`\n### \`overlays/${overlay}\`\n`);
   const [, block = ''] = section.split('```');
   return block
     .replace(/^text\n/, '')
