@@ -21,7 +21,7 @@ describe('the table of permissions in docs/reference/permissions.md', () => {
 
 async function tableOfPermissions() {
   const [, section = ''] = (await readFile('docs/reference/permissions.md', 'utf8')).split('\n## Roles\n');
-  const [table = ''] = section.split('\nOptional, and');
+  const [table = ''] = section.split('\n### ');
   return table
     .split('\n')
     .filter((line) => /^\| `/.test(line))
