@@ -32,7 +32,7 @@ export const authenticationFlags = {
   authenticationTolerateLookupFailure: flag('authentication-tolerate-lookup-failure', boolean, {
     default: false,
     description:
-      'Start even if the API server forbids reading the client CAs. Callers may then be treated as anonymous.',
+      'Start even if the API server forbids reading the client CAs. Clients may then be treated as anonymous.',
   }),
   authenticationTokenCacheTtlMs: flag('authentication-token-webhook-cache-ttl', duration, {
     default: 10_000,

@@ -156,7 +156,7 @@ function selectorError(selector: string): string | undefined {
 
 const NO_MEANING = 'not applicable to this program';
 const NO_FEATURE_GATES = 'this program has no feature gates and emulates no version';
-const NO_BROWSERS = 'clients are programs of the cluster';
+const NO_BROWSERS = 'pages of other sites cannot be clients';
 const NO_STORAGE = 'there is no storage to wait for; probes fail as long as metrics are missing';
 const NO_AUDIT_LOG = 'the API server audits forwarded requests';
 
@@ -181,7 +181,7 @@ export const compatibilityFlags: FlagSet = {
   ...ignored(NO_MEANING, text, ['advertise-address', 'external-hostname']),
   ...ignored(NO_MEANING, decimal, ['goaway-chance']),
   ...ignored('a watch without timeoutSeconds lasts for 30 to 60 minutes', integer, ['min-request-timeout']),
-  ...ignored('watches end with the server; their clients continue elsewhere', duration, [
+  ...ignored('when the server exits, watches end, and their clients connect again', duration, [
     'shutdown-watch-termination-grace-period',
   ]),
   ...ignored(NO_STORAGE, duration, ['livez-grace-period', 'storage-initialization-timeout']),

@@ -66,13 +66,13 @@ export const hpaFlags = {
   scaleDownLimitFactor: flag('scale-down-limit-factor', decimal, {
     default: 0,
     description:
-      'One decision scales an HPA without behavior down to no less than this share of its replicas, a fraction dropped. 0 is no limit.',
+      'Minimum share of the current replicas, rounded down, to which one decision scales down. Applies to HPAs without behavior. 0 means no limit.',
     validate: (factor) => (factor >= 0 && factor <= 1 ? undefined : 'must be from 0 to 1'),
   }),
   scaleDownLimitMinimum: flag('scale-down-limit-minimum', integer, {
     default: 0,
     description:
-      'One decision scales an HPA without behavior down to no less than this number of replicas. If --scale-down-limit-factor gives more, that applies. 0 is no limit.',
+      'Minimum number of replicas to which one decision scales down. Applies to HPAs without behavior. If --scale-down-limit-factor results in more replicas, that number applies. 0 means no limit.',
     validate: notNegative,
   }),
   hpaTolerance: flag('horizontal-pod-autoscaler-tolerance', decimal, {
