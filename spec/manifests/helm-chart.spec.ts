@@ -227,7 +227,7 @@ describe('the Helm chart', () => {
     expect(podOf(await helmTemplate({ hostUsers: true }))).to.have.property('hostUsers', true);
   });
 
-  it('renders a ServiceMonitor alone, as the reference, and warns that /metrics requires credentials', async () => {
+  it('renders a ServiceMonitor without metrics.enabled, as the chart of metrics-server does, and warns that /metrics requires credentials', async () => {
     const monitored = { 'serviceMonitor.enabled': true };
     expect(onlyOf(await helmTemplate(monitored), 'ServiceMonitor').spec.endpoints[0]).to.include({
       path: '/metrics',
@@ -236,7 +236,7 @@ describe('the Helm chart', () => {
       const install = ['install', 'release', CHART, '--dry-run=client', '--set=serviceMonitor.enabled=true'];
       return (await runToEnd(await findHelm(), [...install, ...flags], 20_000)).stdout;
     };
-    const warning = 'The ServiceMonitor has no credentials';
+    const warning = 'The ServiceMonitor sends no credentials';
     expect(await notes()).to.include(warning);
     expect(await notes('--set=metrics.enabled=true'))
       .to.include('is installed')
