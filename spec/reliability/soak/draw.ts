@@ -24,7 +24,7 @@ const CHARTS: readonly Chart[] = [
     lines: [{ name: 'descriptors', color: '#1a7f37', of: 'fileDescriptors' }],
   },
   {
-    title: 'Kubelets that fail; time since healthy ones were asked, 99th percentile, s',
+    title: 'Failing kubelets; time since the last scrape of healthy ones, 99th percentile, s',
     lines: [
       { name: 'failing', color: '#cf222e', of: 'faultyNodes' },
       { name: 'time', color: '#1f6feb', of: 'healthyAgeSeconds' },
