@@ -88,7 +88,7 @@ const explainHpaFlags = {
   output: flag('output', oneOf('table', 'svg'), {
     shorthand: 'o',
     default: 'table',
-    description: 'A table of the decisions, or a chart.',
+    description: 'Output format: table, or svg for a chart.',
   }),
   atMs: flag<number | undefined>('at', duration, {
     default: undefined,

@@ -54,7 +54,7 @@ export const doctorFlags = {
   serverAccount: flag('server-account', text, {
     default: '',
     description:
-      'User name of the server, system:serviceaccount:NAMESPACE:NAME. Set it to check the permissions of the server when the ' +
+      'User name of the program, system:serviceaccount:NAMESPACE:NAME. Set it to check the permissions of the program when the ' +
       'doctor runs under its own account. By default, the doctor checks its own permissions.',
     validate: (account) =>
       isUserName(account)

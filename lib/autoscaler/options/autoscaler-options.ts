@@ -89,7 +89,7 @@ const doctorFlags = {
   namespace: flag('namespace', text, {
     shorthand: 'n',
     default: '',
-    description: 'The namespace to examine. By default, all namespaces.',
+    description: 'Check only objects of this namespace. By default, all namespaces.',
     validate: (namespace) =>
       namespace === '' || isDnsLabel(namespace) ? undefined : 'must be the name of a namespace',
   }),
