@@ -38,6 +38,7 @@ import {
   statusAfter,
   successMessage,
 } from './cron-hpa-status.ts';
+import type { HpaClient } from './hpa-bounds.ts';
 import type { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import {
   type Activation,
@@ -47,7 +48,7 @@ import {
   type PlannedJob,
   planJobsInSteps,
 } from './planned-jobs.ts';
-import { type HpaClient, setSize } from './set-size.ts';
+import { setSize } from './set-size.ts';
 import {
   findBlocker,
   type Hpa,

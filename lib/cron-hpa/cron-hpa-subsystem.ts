@@ -9,11 +9,12 @@ import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import { HPAS, readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import type { UiPart } from '#lib/ui/page.ts';
-import { CRON_HPA_KIND, CRON_HPAS, type CronHpa } from './cron-hpa.ts';
+import { adjustmentOf, CRON_HPA_KIND, CRON_HPAS, type CronHpa, readCronHpa } from './cron-hpa.ts';
 import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import { cronHpaUi } from './observability/cron-hpa-ui.ts';
 import { debugCronHpas } from './observability/debug-cron-hpas.ts';
+import { restoreController } from './restore-hpas.ts';
 import {
   HPA_NEEDS,
   hpaOf,
@@ -38,9 +39,9 @@ export interface CronHpaSubsystem extends Subsystem {
   readonly isSynced: boolean;
   /** Whether the definition is not installed yet. */
   readonly isWaiting: boolean;
-  /** Returns a new controller for a leadership term, once the API server serves HPAs. @throws the reason of the signal */
-  controller(signal: AbortSignal): Promise<Controller>;
-  /** Whether a job has scaled the target up and no job has scaled it down since. */
+  /** Returns new controllers for a leadership term, once the API server serves HPAs. @throws the reason of the signal */
+  controllers(signal: AbortSignal): Promise<readonly Controller[]>;
+  /** Whether jobs hold the size of the target, or one has scaled it up and none has scaled it down since. */
   isPinned(namespace: string, target: PinnedTarget): boolean;
   readonly ui: readonly UiPart[];
   lead(signal: AbortSignal): Promise<void>;
@@ -80,25 +81,27 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
   };
   const isWaiting = () => cronHpas.state === 'idle' || cronHpas.state === 'waiting';
   const isSynced = () => cronHpas.isSynced && hpas.isSynced;
-  const controller = async (signal: AbortSignal) => {
+  const controllers = async (signal: AbortSignal) => {
     await hpas.served(signal);
-    return cronHpaController({
-      ...environment,
-      cronHpas,
-      hpas,
-      cronHpasByTarget,
-      hpasByTarget,
-      series,
-      schedules,
-      share,
-      clock,
-      newJobId,
-      statuses: statusClient(new ResourceClient({ api: client, resource: CRON_HPAS }), clock),
-      hpaClient: new ResourceClient({
-        ...{ api: client, read: readPlainHpa },
-        resource: (signal) => hpas.served(signal),
-      }),
+    const objects = new ResourceClient({ api: client, resource: CRON_HPAS });
+    const hpaClient = new ResourceClient({
+      ...{ api: client, read: readPlainHpa },
+      resource: (signal) => hpas.served(signal),
     });
+    const dependencies = { ...environment, cronHpas, hpas, cronHpasByTarget, hpasByTarget, hpaClient };
+    return [
+      cronHpaController({
+        ...dependencies,
+        ...{ series, schedules, share, newJobId },
+        statuses: statusClient(objects, clock),
+      }),
+      restoreController({
+        ...dependencies,
+        async listCronHpas(namespace, signal) {
+          return (await objects.list({ namespace, signal })).map((value) => readCronHpa(value));
+        },
+      }),
+    ];
   };
   return {
     name: 'cronhpa',
@@ -130,14 +133,17 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     ui: [cronHpaUi(debugged)],
     isPinned: (namespace, target) =>
       cronHpasByTarget(targetKey(namespace, target)).some(
-        ({ status, isBeingDeleted }) => status.scaleUpKeepWindow && !isBeingDeleted,
+        (object) =>
+          !object.isBeingDeleted && (object.status.scaleUpKeepWindow || adjustmentOf(object) === 'hold'),
       ),
-    controller,
+    controllers,
     async lead(signal) {
       const { workers = 1, workQueues: series, logger } = environment;
       const queue = { maxDelayMs: MAX_RETRY_MS };
-      const led = await controller(signal);
-      await runController(led, { clock, logger, signal, workers, series, queue });
+      const led = await controllers(signal);
+      await Promise.all(
+        led.map((one) => runController(one, { clock, logger, signal, workers, series, queue })),
+      );
     },
     async [Symbol.asyncDispose]() {
       disposal.abort(new Error('the program is shutting down'));

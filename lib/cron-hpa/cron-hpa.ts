@@ -49,9 +49,23 @@ export const CRON_HPA = {
 
 /**
  * The annotation, as in TKE: with "true", jobs set minReplicas of the target's HPA and fail without one; with "false",
- * they set replicas and fail if there is an HPA. Without it, they set what there is.
+ * they set replicas and fail if there is an HPA. With "hold", they set both bounds of the HPA, so that the target has
+ * their size until the next job. Without it, they set minReplicas if there is an HPA.
  */
 export const ADJUST_HPA_MIN = 'platform.stke/adjust-hpa-min';
+
+/** What {@link ADJUST_HPA_MIN} of an object specifies; `undefined` without it, or for any other value. */
+export function adjustmentOf({
+  annotations,
+}: Pick<CronHpa, 'annotations'>): 'true' | 'false' | 'hold' | undefined {
+  const value = annotations[ADJUST_HPA_MIN];
+  return value === 'true' || value === 'false' || value === 'hold' ? value : undefined;
+}
+
+/** Whether jobs of an object fail if its target has no HPA. */
+export function needsHpa(object: CronHpa): boolean {
+  return adjustmentOf(object) === 'true' || object.spec.scaleTargetRef.kind === 'HorizontalPodAutoscaler';
+}
 
 /** `NAMESPACE/NAME`, as in events and logs. */
 export function nameOf({ namespace, name }: Pick<CronHpa, 'namespace' | 'name'>): string {

@@ -1,27 +1,10 @@
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import { retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
-import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { ADJUST_HPA_MIN, type CronHpa, FIELD_MANAGER } from './cron-hpa.ts';
-import { findBlocker, type Hpa, hpaOf, RAISED_MAX, readHpa } from './target-conflicts.ts';
-
-export interface HpaClient {
-  get(
-    name: { readonly namespace: string; readonly name: string },
-    options: RequestOptions,
-  ): Promise<KubernetesObject>;
-  patch(
-    name: { readonly namespace: string; readonly name: string },
-    patch: { readonly type: 'merge'; readonly body: object },
-    options: RequestOptions & { readonly fieldManager: string },
-  ): Promise<KubernetesObject>;
-}
-
-interface RequestOptions {
-  readonly signal: AbortSignal;
-}
+import { adjustmentOf, type CronHpa, needsHpa } from './cron-hpa.ts';
+import { type HpaClient, hpaChange, patchHpa } from './hpa-bounds.ts';
+import { findBlocker, type Hpa, hpaOf, readHpa } from './target-conflicts.ts';
 
 interface SetSizeOptions {
   readonly scales: Pick<ScaleClient, 'get' | 'set'>;
@@ -41,16 +24,15 @@ interface SizeSet {
 }
 
 /**
- * Sets the replicas of an object's target, or minReplicas of the HPA that scales the target.
+ * Sets the replicas of an object's target, or the bounds of the HPA that scales the target.
  *
  * @throws when the size cannot be set
  */
 export async function setSize(object: CronHpa, size: number, options: SetSizeOptions): Promise<SizeSet> {
   const hpa = options.hpa && (await latestHpa(object, options.hpa, options));
   const { kind, name } = object.spec.scaleTargetRef;
-  if (hpa) return await setMinReplicas(object, size, { ...options, hpa });
-  const needsHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
-  if (needsHpa) throw new Error(`no HorizontalPodAutoscaler scales ${kind} "${name}"`);
+  if (hpa) return await setBounds(object, size, { ...options, hpa });
+  if (needsHpa(object)) throw new Error(`no HorizontalPodAutoscaler scales ${kind} "${name}"`);
   return await setReplicas(object, size, options);
 }
 
@@ -87,36 +69,19 @@ async function setReplicas(
   return { adjustType: 'scale replicas', current, desired };
 }
 
-async function setMinReplicas(
+async function setBounds(
   object: CronHpa,
   desired: number,
   options: SetSizeOptions & { readonly hpa: Hpa },
 ): Promise<SizeSet> {
-  const { hpa } = options;
+  const { hpa, hpaClient, signal } = options;
   if (desired < 1) throw new Error(`HorizontalPodAutoscaler "${hpa.name}" cannot have minReplicas 0`);
-  const { minReplicas: current } = await patchHpa(object, desired, options);
-  await wakeTarget(object, desired, options);
-  return { adjustType: 'hpa min replicas', current, desired };
-}
-
-/** @returns the HPA before the change */
-async function patchHpa(
-  object: CronHpa,
-  size: number,
-  { hpa, hpaClient, scaleLog, cause, clock, signal }: SetSizeOptions & { readonly hpa: Hpa },
-): Promise<Hpa> {
-  const write = async (before: Hpa) => {
-    const change = hpaChange(before, size);
-    if (!change) return before;
-    const patch = { type: 'merge', body: hpaPatch(before, change) } as const;
-    await hpaClient.patch(before, patch, { signal, fieldManager: FIELD_MANAGER });
-    const sizes = { from: before.minReplicas, to: change.minReplicas };
-    if (sizes.from !== sizes.to)
-      scaleLog.minReplicasChanged(`${before.namespace}/${before.name}`, sizes, cause);
-    return before;
-  };
+  const isPinned = adjustmentOf(object) === 'hold';
   const reread = () => latestHpa(object, hpa, { hpaClient, signal });
-  return await retryOnConflict(hpa, write, { reread, clock, signal });
+  const changeOf = (before: Hpa) => hpaChange(before, desired, { isPinned });
+  const { minReplicas: current } = await patchHpa(hpa, changeOf, { ...options, reread });
+  await wakeTarget(object, desired, options);
+  return { adjustType: isPinned ? 'hpa min and max replicas' : 'hpa min replicas', current, desired };
 }
 
 /** Sets replicas of a target that has none: an HPA does not scale from 0. */
@@ -130,42 +95,4 @@ async function wakeTarget(
   if (scale.specReplicas === 0) await scales.set(scale, size, cause, signal);
 }
 
-/** The new values of an HPA. */
-export interface HpaChange {
-  readonly minReplicas: number;
-  readonly maxReplicas: number;
-  /** The new value of {@link RAISED_MAX}: `null` removes it, `undefined` leaves it unchanged. */
-  readonly raisedMax: string | null | undefined;
-}
-
-const FROM_TO = /^(\d{1,9})>(\d{1,9})$/;
-
-/**
- * Sets minReplicas of an HPA to `size`. A maxReplicas below `size` is raised, and restored by the first job that does not
- * need it; a maxReplicas that was changed meanwhile is left unchanged.
- *
- * @returns `undefined` when nothing changes
- */
-export function hpaChange(hpa: Hpa, size: number): HpaChange | undefined {
-  const [, fromText, toText] = FROM_TO.exec(hpa.annotations[RAISED_MAX] ?? '') ?? [];
-  const isOurs = fromText !== undefined && Number(toText) === hpa.maxReplicas;
-  const usualMax = isOurs ? Number(fromText) : hpa.maxReplicas;
-  const maxReplicas = Math.max(usualMax, size);
-  const recorded = maxReplicas > usualMax ? `${usualMax}>${maxReplicas}` : undefined;
-  const current = hpa.annotations[RAISED_MAX];
-  const raisedMax = recorded === current ? undefined : (recorded ?? null);
-  if (hpa.minReplicas === size && hpa.maxReplicas === maxReplicas && raisedMax === undefined)
-    return undefined;
-  return { minReplicas: size, maxReplicas, raisedMax };
-}
-
-/** A merge patch with the resource version: the API server rejects it when the HPA has changed. */
-export function hpaPatch(hpa: Hpa, { minReplicas, maxReplicas, raisedMax }: HpaChange): object {
-  const annotations = raisedMax === undefined ? {} : { annotations: { [RAISED_MAX]: raisedMax } };
-  return {
-    metadata: { resourceVersion: hpa.resourceVersion, ...annotations },
-    spec: { minReplicas, maxReplicas },
-  };
-}
-
-export type AdjustType = 'scale replicas' | 'hpa min replicas';
+export type AdjustType = 'scale replicas' | 'hpa min replicas' | 'hpa min and max replicas';

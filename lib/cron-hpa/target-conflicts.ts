@@ -1,6 +1,6 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type Hpa as CachedHpa, HPAS, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { ADJUST_HPA_MIN, type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import { ADJUST_HPA_MIN, adjustmentOf, type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
 
 /** Other scalers of a target. */
 export interface OtherScalers {
@@ -17,11 +17,11 @@ export function findBlocker(object: CronHpa, { hpa, others }: OtherScalers): Blo
     const message = `CronHorizontalPodAutoscaler "${conflicting.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
     return { reason: 'TargetConflict', message };
   }
-  if (hpa && object.annotations[ADJUST_HPA_MIN] === 'false') {
+  if (hpa && adjustmentOf(object) === 'false') {
     const message = `HorizontalPodAutoscaler "${hpa.name}" scales ${kind} "${name}", and the annotation ${ADJUST_HPA_MIN}: "false" forbids CronHorizontalPodAutoscaler "${object.name}" to set its minReplicas`;
     return { reason: 'TargetConflict', message };
   }
-  if (hpa?.controller?.kind !== 'ScaledObject') return undefined;
+  if (!hpa?.controller || !hasOwner(hpa)) return undefined;
   const message = `HorizontalPodAutoscaler "${hpa.name}" is managed by ScaledObject "${hpa.controller.name}"`;
   return { reason: 'OwnedByScaledObject', message };
 }
@@ -65,19 +65,32 @@ export interface Hpa {
   readonly maxReplicas: number;
 }
 
-/** The annotation with maxReplicas before and after a job raised it: `5>8`. */
-export const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
+/** Whether a ScaledObject manages an HPA, and alone may change it. */
+export function hasOwner({ controller }: Hpa): boolean {
+  return controller?.kind === 'ScaledObject';
+}
+
+/** The annotation with maxReplicas before and after a job changed it: `5>8`. */
+export const CHANGED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
+/** The same of minReplicas. */
+export const CHANGED_MIN = 'autoscaling.stke.com/cron-hpa-min-replicas';
+const OWN_ANNOTATIONS = [CHANGED_MIN, CHANGED_MAX] as const;
 
 export const HPA_NEEDS: HpaNeeds = {
   fields: ['resourceVersion', 'ownerReferences'],
-  annotations: (key) => key === RAISED_MAX,
+  annotations: (key) => key === CHANGED_MIN || key === CHANGED_MAX,
 };
 
-/** Takes from a cached HPA what Cron-HPA uses; of its annotations {@link RAISED_MAX} only. */
+const NO_ANNOTATIONS = {};
+
+/** Takes from a cached HPA what Cron-HPA uses; of its annotations its own only. */
 export function targetedHpa({ metadata, spec }: CachedHpa): Hpa {
   const { namespace, name, resourceVersion = '', annotations = {}, ownerReferences = [] } = metadata;
   const { scaleTargetRef, maxReplicas, minReplicas = 1 } = spec;
-  const raisedMax = getOwn(annotations, RAISED_MAX);
+  const own = OWN_ANNOTATIONS.flatMap((key) => {
+    const value = getOwn(annotations, key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
   const controller = ownerReferences.find(
     (owner) => owner.controller === true || owner.kind === 'ScaledObject',
   );
@@ -89,7 +102,7 @@ export function targetedHpa({ metadata, spec }: CachedHpa): Hpa {
     scaleTargetRef,
     minReplicas,
     maxReplicas,
-    annotations: raisedMax === undefined ? {} : { [RAISED_MAX]: raisedMax },
+    annotations: own.length === 0 ? NO_ANNOTATIONS : Object.fromEntries(own),
   };
 }
 

@@ -97,6 +97,8 @@ describe('cronHpaSubsystem', () => {
   it('returns the targets that an object pins, until it is being deleted', async () => {
     await cronHpa('web', { scaleUpKeepWindow: true }, { finalizers: ['example.com/last-words'] });
     await cronHpa('api', { scaleUpKeepWindow: false });
+    const hold = { annotations: { 'platform.stke/adjust-hpa-min': 'hold' } };
+    await cronHpa('held', { scaleUpKeepWindow: false }, hold);
     subsystem.start();
     await eventually(() => subsystem.isSynced);
     expect(subsystem.isPinned('default', deployment('web'))).to.equal(true);
@@ -104,6 +106,7 @@ describe('cronHpaSubsystem', () => {
     expect(subsystem.isPinned('other', deployment('web'))).to.equal(false);
     expect(subsystem.isPinned('default', deployment('api'))).to.equal(false);
     expect(subsystem.isPinned('default', deployment('none'))).to.equal(false);
+    expect(subsystem.isPinned('default', deployment('held'))).to.equal(true);
     await server.client.delete(`${CRON_HPAS}/web`);
     await eventually(() => !subsystem.isPinned('default', deployment('web')));
   });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { ScaleClient } from '#lib/control/scale-client.ts';
 import { ScaleLog } from '#lib/control/scale-log.ts';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
-import { type HpaChange, type HpaClient, hpaChange, hpaPatch, setSize } from '#lib/cron-hpa/set-size.ts';
+import type { HpaClient } from '#lib/cron-hpa/hpa-bounds.ts';
+import { setSize } from '#lib/cron-hpa/set-size.ts';
 import { type Hpa, readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { ApiClient } from '#lib/kubernetes/client/api-client.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
@@ -176,6 +176,23 @@ describe('setSize', () => {
     expect(await minReplicas()).to.equal(1);
   });
 
+  it('sets both bounds of an HPA if the annotation is hold, and the replicas without one', async () => {
+    const own = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'hold' } });
+    expect(await set(3, undefined, own)).to.include({ adjustType: 'scale replicas', desired: 3 });
+    const existing = await createHpa(1, 5);
+    const done = { adjustType: 'hpa min and max replicas', current: 1, desired: 4 };
+    expect(await set(4, existing, own)).to.deep.equal(done);
+    const { metadata, spec } = (await server.client.get(WEB)).body;
+    expect(spec).to.deep.include({ minReplicas: 4, maxReplicas: 4 });
+    expect(metadata.annotations).to.deep.include({
+      'autoscaling.stke.com/cron-hpa-min-replicas': '1>4',
+      'autoscaling.stke.com/cron-hpa-raised-max-replicas': '5>4',
+    });
+    expect(await set(7, existing, own)).to.include({ current: 4, desired: 7 });
+    expect((await server.client.get(WEB)).body.spec).to.deep.include({ minReplicas: 7, maxReplicas: 7 });
+    expect(await errorOf(set(0, existing, own))).to.include('cannot have minReplicas 0');
+  });
+
   it('requires an HPA when the annotation is set, and rejects size 0 for one', async () => {
     const requested = cronHpa({ annotations: { [ADJUST_HPA_MIN]: 'true' } });
     const missing = 'no HorizontalPodAutoscaler scales Deployment "web"';
@@ -207,68 +224,4 @@ function deployment(name: string, count: number) {
       template: { metadata: { labels }, spec: { containers } },
     },
   };
-}
-
-const RAISED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
-
-describe('hpaChange', () => {
-  it('sets minReplicas and leaves a sufficient maxReplicas unchanged', () => {
-    expect(hpaChange(hpa(), 4)).to.deep.equal({ minReplicas: 4, maxReplicas: 5, raisedMax: undefined });
-  });
-
-  it('returns undefined when nothing changes', () => expect(hpaChange(hpa(), 2)).to.equal(undefined));
-
-  it('removes its annotation when maxReplicas was changed by another writer', () => {
-    const edited = hpa({ annotations: { [RAISED_MAX]: '3>9' } });
-    expect(hpaChange(edited, 2)).to.deep.equal({ minReplicas: 2, maxReplicas: 5, raisedMax: null });
-  });
-
-  it('raises maxReplicas, records the previous value, and restores it with the next job that goes below', () => {
-    const raised = changed(hpa(), 8);
-    expect(raised).to.deep.include({ minReplicas: 8, maxReplicas: 8, annotations: { [RAISED_MAX]: '5>8' } });
-    const higher = changed(raised, 9);
-    expect(higher).to.deep.include({ minReplicas: 9, maxReplicas: 9, annotations: { [RAISED_MAX]: '5>9' } });
-    const lower = changed(higher, 7);
-    expect(lower).to.deep.include({ minReplicas: 7, maxReplicas: 7, annotations: { [RAISED_MAX]: '5>7' } });
-    expect(changed(lower, 3)).to.deep.include({ minReplicas: 3, maxReplicas: 5, annotations: {} });
-  });
-
-  it('leaves a maxReplicas unchanged that another writer has set', () => {
-    const edited = { ...changed(hpa(), 8), maxReplicas: 20 };
-    expect(changed(edited, 3)).to.deep.include({ minReplicas: 3, maxReplicas: 20, annotations: {} });
-  });
-
-  it('restores the original maxReplicas after any sizes, and is never below minReplicas', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 1, max: 50 })),
-        fc.integer({ min: 1, max: 50 }),
-        (sizes, usualMax) => {
-          let now = hpa({ minReplicas: 1, maxReplicas: usualMax });
-          for (const size of sizes) {
-            now = changed(now, size);
-            expect(now.minReplicas).to.equal(size);
-            expect(now.maxReplicas).to.equal(Math.max(usualMax, size));
-          }
-          expect(changed(now, 1)).to.deep.include({ maxReplicas: usualMax, annotations: {} });
-        },
-      ),
-    );
-  });
-});
-
-/** The HPA after the patch. */
-function changed(before: Hpa, size: number): Hpa {
-  const change: HpaChange | undefined = hpaChange(before, size);
-  if (!change) return before;
-  const { metadata, spec } = hpaPatch(before, change) as {
-    metadata: { annotations?: Record<string, string | null> };
-    spec: object;
-  };
-  const annotations = Object.fromEntries(
-    Object.entries({ ...before.annotations, ...metadata.annotations }).filter(
-      (entry): entry is [string, string] => entry[1] !== null,
-    ),
-  );
-  return { ...before, ...spec, annotations };
 }

@@ -115,8 +115,10 @@ export async function startCronHpaCluster(
       subsystem.start();
       const ending = new AbortController();
       const run = { clock, logger, signal: ending.signal, workers: 4, deadlineMs: NEVER_MS, ...options };
-      const done = subsystem.controller(ending.signal).then(
-        (controller) => runController(controller, run),
+      const done = subsystem.controllers(ending.signal).then(
+        async (controllers) => {
+          await Promise.all(controllers.map((controller) => runController(controller, run)));
+        },
         () => {}, // already ended
       );
       const close = async () => {

@@ -1,6 +1,6 @@
 import { type Check, type Finding, findingsOr, ok } from '#lib/doctor/check.ts';
-import { ADJUST_HPA_MIN, type CronHpa } from '../cron-hpa.ts';
-import { findConflict, type Hpa, targetKey } from '../target-conflicts.ts';
+import { adjustmentOf, type CronHpa, needsHpa } from '../cron-hpa.ts';
+import { findConflict, type Hpa, hasOwner, targetKey } from '../target-conflicts.ts';
 import { type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
 /** Checks that no other scaler conflicts with an object. */
@@ -40,15 +40,14 @@ function findingsOf(
     return [failed(subject, finding, { diagnosis: 'cronhpa-target-contended', ...names })];
   }
   if (!hpa) {
-    const requiresHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
     const finding = `no HorizontalPodAutoscaler scales ${target}`;
-    return requiresHpa ? [failed(subject, finding, { diagnosis: 'cronhpa-hpa-missing', ...names })] : [];
+    return needsHpa(object) ? [failed(subject, finding, { diagnosis: 'cronhpa-hpa-missing', ...names })] : [];
   }
-  if (object.annotations[ADJUST_HPA_MIN] === 'false') {
+  if (adjustmentOf(object) === 'false') {
     const finding = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target}, and the annotation forbids setting its minReplicas`;
     return [failed(subject, finding, { diagnosis: 'cronhpa-hpa-not-adjusted', ...names })];
   }
-  if (hpa.controller?.kind === 'ScaledObject') {
+  if (hpa.controller && hasOwner(hpa)) {
     const finding = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} is managed by ScaledObject ${JSON.stringify(hpa.controller.name)}`;
     return [failed(subject, finding, { diagnosis: 'cronhpa-hpa-owned', ...names })];
   }

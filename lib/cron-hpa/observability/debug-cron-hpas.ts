@@ -1,7 +1,7 @@
 import { debugEndpoint } from '#lib/apiserver/debug-endpoint.ts';
 import type { Endpoint } from '#lib/apiserver/http/api-context.ts';
 import { badRequest, notFound } from '#lib/apiserver/http/status-error.ts';
-import { ADJUST_HPA_MIN, CRON_HPA, type CronHpa } from '../cron-hpa.ts';
+import { adjustmentOf, CRON_HPA, type CronHpa, needsHpa } from '../cron-hpa.ts';
 import {
   dueActivations,
   nextActivation,
@@ -107,10 +107,10 @@ function describeSetting(object: CronHpa, hpa: OtherScalers['hpa']) {
   if (hpa) {
     const { minReplicas, maxReplicas } = hpa;
     const why = `HorizontalPodAutoscaler ${JSON.stringify(hpa.name)} scales ${target} between minReplicas and maxReplicas`;
-    return { what: 'minReplicas', of: hpa.name, minReplicas, maxReplicas, why };
+    const what = adjustmentOf(object) === 'hold' ? 'minReplicas and maxReplicas' : 'minReplicas';
+    return { what, of: hpa.name, minReplicas, maxReplicas, why };
   }
-  const requiresHpa = object.annotations[ADJUST_HPA_MIN] === 'true' || kind === 'HorizontalPodAutoscaler';
-  return requiresHpa
+  return needsHpa(object)
     ? {
         what: 'nothing',
         why: `no HorizontalPodAutoscaler scales ${target}, and the jobs set minReplicas`,

@@ -129,6 +129,8 @@ describe('describeCronHpa', () => {
       ...{ what: 'minReplicas', of: 'web-hpa', minReplicas: 2, maxReplicas: 5 },
       why: 'HorizontalPodAutoscaler "web-hpa" scales Deployment "web" between minReplicas and maxReplicas',
     });
+    const held = cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': 'hold' } });
+    expect(described(held, { hpa: hpa() }).sets).to.include({ what: 'minReplicas and maxReplicas' });
     const owned = hpa({ controller: { kind: 'ScaledObject', name: 'queue' } });
     expect(described(cronHpa(), { hpa: owned }).blocker).to.include({ reason: 'OwnedByScaledObject' });
     const conflicting = cronHpa({ name: 'other' });

@@ -1,0 +1,87 @@
+import { type ChangeSource, type Controller, DONE, mapKeys } from '#lib/control/controller.ts';
+import type { ScaleLog } from '#lib/control/scale-log.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
+import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
+import type { Clock } from '#lib/time/clock.ts';
+import { type CronHpa, nameOf } from './cron-hpa.ts';
+import { type HpaClient, patchHpa, restoredBounds } from './hpa-bounds.ts';
+import { type Hpa, hasOwner, readHpa, targetsOfCronHpa, targetsOfHpa } from './target-conflicts.ts';
+
+interface RestoreDependencies {
+  readonly hpas: ChangeSource<ObjectChange<Hpa>> & Pick<SharedInformer<Hpa>, 'find'>;
+  readonly cronHpas: ChangeSource<ObjectChange<CronHpa>>;
+  readonly hpasByTarget: (target: string) => readonly Hpa[];
+  readonly cronHpasByTarget: (target: string) => readonly CronHpa[];
+  /** Lists the objects of a namespace at the API server; `undefined` for one that is malformed. */
+  readonly listCronHpas: (
+    namespace: string,
+    signal: AbortSignal,
+  ) => Promise<readonly (CronHpa | undefined)[]>;
+  readonly hpaClient: HpaClient;
+  readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
+  readonly clock: Clock;
+}
+
+/** The targets of invalid objects are unknown: they are listed again after this time. */
+const RECHECK_MS = 300_000;
+
+/**
+ * Restores the bounds of HPAs that jobs have changed, once no object has the target of the HPA. It needs no finalizer:
+ * the HPA itself records what was changed.
+ */
+export function restoreController(dependencies: RestoreDependencies): Controller {
+  const { hpas, cronHpas, hpasByTarget, cronHpasByTarget, listCronHpas } = dependencies;
+  const { hpaClient, scaleLog, clock } = dependencies;
+  return {
+    name: 'cronhpa-restore',
+    watches: [
+      mapKeys(hpas, ({ key, current }) => (current && isChanged(current) ? [key] : [])),
+      mapKeys(cronHpas, ({ previous, current }) =>
+        [previous, current]
+          .flatMap((object) => (object ? targetsOfCronHpa(object) : []))
+          .flatMap((target) => hpasByTarget(target).filter(isChanged).map(nameOf)),
+      ),
+    ],
+    async reconcile(key, signal) {
+      const cached = hpas.find(key);
+      if (!cached || !isChanged(cached)) return DONE;
+      const isUsed = targetsOfHpa(cached).some((target) => cronHpasByTarget(target).some(isPresent));
+      if (isUsed) return DONE;
+      // The informer may not have the object yet whose job has changed the HPA.
+      const listed = await listCronHpas(cached.namespace, signal);
+      if (listed.some((object) => !object || object.problem !== undefined))
+        return { requeueAfterMs: RECHECK_MS };
+      const used = new Set(
+        listed.flatMap((object) => (object && isPresent(object) ? targetsOfCronHpa(object) : [])),
+      );
+      const reread = async () => {
+        const hpa = await readLatest(cached, hpaClient, signal);
+        return hpa && !targetsOfHpa(hpa).some((target) => used.has(target)) ? hpa : undefined;
+      };
+      const hpa = await reread();
+      if (!hpa || hasOwner(hpa)) return DONE;
+      const cause = { by: 'cronhpa', why: 'no object has the target any more' };
+      await patchHpa(hpa, restoredBounds, { hpaClient, scaleLog, cause, clock, signal, reread });
+      return DONE;
+    },
+  };
+}
+
+function isChanged(hpa: Hpa): boolean {
+  return Object.keys(hpa.annotations).length > 0;
+}
+
+function isPresent({ isBeingDeleted }: CronHpa): boolean {
+  return !isBeingDeleted;
+}
+
+/** @returns `undefined` for an HPA that was deleted, or is malformed */
+async function readLatest(hpa: Hpa, hpaClient: HpaClient, signal: AbortSignal): Promise<Hpa | undefined> {
+  try {
+    return readHpa(await hpaClient.get(hpa, { signal }));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
