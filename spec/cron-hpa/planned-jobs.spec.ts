@@ -14,9 +14,9 @@ import { cronHpa, job, jobsSince, planAt } from '#spec/support/cron-hpas.ts';
 const NOW = '2026-07-15T10:00:00Z';
 
 describe('planJobs', () => {
-  it('reads the excluded dates of a cached object once', () => {
+  it('reads many excluded dates of a cached object once', () => {
     let reads = 0;
-    const dates = () => Object.assign(['2026-12-24'], { toJSON: () => ++reads });
+    const dates = () => Object.assign(Array(20).fill('2026-12-24'), { toJSON: () => ++reads });
     const jobs = ['up', 'down'].map((name) => job({ name, excludeDates: dates() }));
     const cached = cronHpa({ spec: { jobs, excludeDates: dates() } });
     const options = { nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() };
