@@ -4,7 +4,7 @@ import { applied, WIDGETS_PATH } from './step-bodies.ts';
 /** Server-side apply: conflicts, force, removed fields and empty values. */
 export const APPLYING: readonly RequestStep[] = [
   {
-    name: 'apply what is not there',
+    name: 'apply a missing object',
     method: 'PATCH',
     patch: 'apply',
     path: `${WIDGETS_PATH}/p?fieldManager=one`,
@@ -18,7 +18,7 @@ export const APPLYING: readonly RequestStep[] = [
     body: applied('p', { spec: { colour: 'red' } }),
   },
   {
-    name: 'apply as another',
+    name: 'apply as another manager',
     method: 'PATCH',
     patch: 'apply',
     path: `${WIDGETS_PATH}/p?fieldManager=two`,
@@ -39,7 +39,7 @@ export const APPLYING: readonly RequestStep[] = [
     body: applied('p', { spec: { colour: 'blue' } }),
   },
   {
-    name: 'apply less',
+    name: 'apply fewer fields',
     method: 'PATCH',
     patch: 'apply',
     path: `${WIDGETS_PATH}/p?fieldManager=one`,

@@ -21,9 +21,14 @@ export const CHANGING: readonly RequestStep[] = [
     path: `${WIDGETS_PATH}/a`,
     body: widget('a', { colour: 'red' }),
   },
-  { name: 'update under another name', method: 'PUT', path: `${WIDGETS_PATH}/a`, body: widget('b') },
   {
-    name: 'update nothing',
+    name: 'update with another name in the path',
+    method: 'PUT',
+    path: `${WIDGETS_PATH}/a`,
+    body: widget('b'),
+  },
+  {
+    name: 'update a missing object',
     method: 'PUT',
     path: `${WIDGETS_PATH}/none`,
     body: widget('none', undefined, { resourceVersion: '1' }),
@@ -36,13 +41,13 @@ export const CHANGING: readonly RequestStep[] = [
     body: { metadata: { labels: { x: 'y' } }, spec: { replicas: 3, note: 'hello' } },
   },
   {
-    name: 'merge a field away',
+    name: 'remove a field by merge',
     method: 'PATCH',
     patch: 'merge',
     path: `${WIDGETS_PATH}/a`,
     body: { metadata: { labels: null }, spec: { replicas: null } },
   },
-  { name: 'merge nothing', method: 'PATCH', patch: 'merge', path: `${WIDGETS_PATH}/a`, body: {} },
+  { name: 'merge an empty patch', method: 'PATCH', patch: 'merge', path: `${WIDGETS_PATH}/a`, body: {} },
   {
     name: 'merge over a newer version',
     method: 'PATCH',
@@ -58,13 +63,19 @@ export const CHANGING: readonly RequestStep[] = [
     body: { metadata: { uid: 'other' } },
   },
   {
-    name: 'merge against the schema',
+    name: 'merge an invalid value',
     method: 'PATCH',
     patch: 'merge',
     path: `${WIDGETS_PATH}/a`,
     body: { spec: { note: 'UPPER' } },
   },
-  { name: 'merge what is no object', method: 'PATCH', patch: 'merge', path: `${WIDGETS_PATH}/a`, body: [] },
+  {
+    name: 'merge a body that is not an object',
+    method: 'PATCH',
+    patch: 'merge',
+    path: `${WIDGETS_PATH}/a`,
+    body: [],
+  },
   {
     name: 'patch by JSON',
     method: 'PATCH',
@@ -77,21 +88,21 @@ export const CHANGING: readonly RequestStep[] = [
     ],
   },
   {
-    name: 'patch by JSON what is not so',
+    name: 'patch by JSON with a failing test',
     method: 'PATCH',
     patch: 'json',
     path: `${WIDGETS_PATH}/a`,
     body: [{ op: 'test', path: '/spec/replicas', value: 4 }],
   },
   {
-    name: 'patch by JSON what is not there',
+    name: 'patch a missing field by JSON',
     method: 'PATCH',
     patch: 'json',
     path: `${WIDGETS_PATH}/a`,
     body: [{ op: 'replace', path: '/spec/none', value: 4 }],
   },
   {
-    name: 'patch by JSON that is none',
+    name: 'patch by an invalid JSON patch',
     method: 'PATCH',
     patch: 'json',
     path: `${WIDGETS_PATH}/a`,
@@ -134,7 +145,7 @@ export const CHANGING: readonly RequestStep[] = [
     },
   },
   {
-    name: 'set the scale against the schema',
+    name: 'set the scale to an invalid value',
     method: 'PUT',
     path: `${WIDGETS_PATH}/a/scale`,
     body: {

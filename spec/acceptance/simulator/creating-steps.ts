@@ -10,7 +10,7 @@ export const CREATING: readonly RequestStep[] = [
     body: widget('a'),
     keep: { FIRST: ['metadata', 'resourceVersion'], UID: ['metadata', 'uid'] },
   },
-  { name: 'create what is there', method: 'POST', path: WIDGETS_PATH, body: widget('a') },
+  { name: 'create an existing object', method: 'POST', path: WIDGETS_PATH, body: widget('a') },
   {
     name: 'create with a generated name',
     method: 'POST',
@@ -18,7 +18,7 @@ export const CREATING: readonly RequestStep[] = [
     body: widget('', { colour: 'blue' }, { generateName: 'generated-', labels: { made: 'so' } }),
   },
   { name: 'create without a name', method: 'POST', path: WIDGETS_PATH, body: widget('') },
-  { name: 'create with a name that is none', method: 'POST', path: WIDGETS_PATH, body: widget('No Name') },
+  { name: 'create with an invalid name', method: 'POST', path: WIDGETS_PATH, body: widget('No Name') },
   {
     name: 'create in another namespace than the path',
     method: 'POST',
@@ -50,7 +50,7 @@ export const CREATING: readonly RequestStep[] = [
     path: WIDGETS_PATH,
     body: widget('b', { colour: 'red', replicas: 'x' }),
   },
-  { name: 'create without what is required', method: 'POST', path: WIDGETS_PATH, body: widget('b', {}) },
+  { name: 'create without a required field', method: 'POST', path: WIDGETS_PATH, body: widget('b', {}) },
   {
     name: 'create with defaults in a list',
     method: 'POST',
@@ -81,8 +81,8 @@ export const CREATING: readonly RequestStep[] = [
     path: WIDGETS_PATH,
     body: widget('e', { colour: 'red', parts: [{ name: 'x' }, { name: 'x' }] }),
   },
-  { name: 'create for a trial', method: 'POST', path: `${WIDGETS_PATH}?dryRun=All`, body: widget('tried') },
-  { name: 'get what was tried', method: 'GET', path: `${WIDGETS_PATH}/tried` },
+  { name: 'create in a dry run', method: 'POST', path: `${WIDGETS_PATH}?dryRun=All`, body: widget('tried') },
+  { name: 'get the object of the dry run', method: 'GET', path: `${WIDGETS_PATH}/tried` },
   {
     name: 'create another kind',
     method: 'POST',

@@ -21,7 +21,7 @@ const METRICS = [
 /** An HPA for which v1 stores most fields in annotations. */
 export const HPA_VERSIONS: readonly RequestStep[] = [
   {
-    name: 'create an HPA by metrics of all kinds',
+    name: 'create an HPA with metrics of all kinds',
     method: 'POST',
     path: V2,
     body: {
@@ -38,7 +38,7 @@ export const HPA_VERSIONS: readonly RequestStep[] = [
       },
     },
   },
-  { name: 'get it in the oldest version', method: 'GET', path: `${HPAS}/m` },
+  { name: 'get the HPA in the oldest version', method: 'GET', path: `${HPAS}/m` },
   {
     name: 'create an HPA with quantities in other forms',
     method: 'POST',
@@ -57,7 +57,7 @@ export const HPA_VERSIONS: readonly RequestStep[] = [
       '1500e-3',
     ]),
   },
-  { name: 'get its quantities in the oldest version', method: 'GET', path: `${HPAS}/q` },
+  { name: 'get the quantities in the oldest version', method: 'GET', path: `${HPAS}/q` },
   {
     name: 'replace quantities by numbers',
     method: 'PATCH',
@@ -67,7 +67,7 @@ export const HPA_VERSIONS: readonly RequestStep[] = [
   },
   { name: 'get the numbers in the oldest version', method: 'GET', path: `${HPAS}/q` },
   {
-    name: 'create an HPA with an amount that is none',
+    name: 'create an HPA with an invalid quantity',
     method: 'POST',
     path: V2,
     body: quantitiesHpa('r', ['many']),
