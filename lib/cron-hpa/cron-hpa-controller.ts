@@ -47,6 +47,7 @@ import {
   nextActivation,
   type PlannedJob,
   planJobsInSteps,
+  runsOnce,
 } from './planned-jobs.ts';
 import { setSize } from './set-size.ts';
 import {
@@ -204,7 +205,7 @@ async function runActivation(
   try {
     const cause = { by: `cronhpa ${object.name}`, why: `job ${job.name}` };
     const size = await setSize(object, job.targetSize, { ...options, cause });
-    const left = job.runOnce ? jobs.filter((one) => one !== planned) : jobs;
+    const left = runsOnce(job) ? jobs.filter((one) => one !== planned) : jobs;
     const message = successMessage({ ...timesOf(left), ...size, namespace, target: spec.scaleTargetRef });
     return { planned, atMs, state: 'Succeed', message, change: size.desired - size.current };
   } catch (error) {

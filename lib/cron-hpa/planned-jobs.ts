@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { runAllSteps, type Steps } from '#lib/concurrency/event-loop.ts';
-import type { Schedules } from '#lib/schedule/parse-schedule.ts';
+import { isOneTime, type Schedules } from '#lib/schedule/parse-schedule.ts';
 import { type Schedule, ScheduleError } from '#lib/schedule/schedule.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import type { CronHpa, CronHpaJob, CronHpaSpec, JobCondition } from './cron-hpa.ts';
@@ -84,7 +84,7 @@ function planJob(
   try {
     const excludeDates = [spec.excludeDates, job.excludeDates];
     const schedule = schedules.read(job.schedule, { timeZone, anchorMs: sinceMs, excludeDates });
-    const isOver = job.runOnce && condition?.lastActivationTime !== undefined;
+    const isOver = runsOnce(job) && condition?.lastActivationTime !== undefined;
     if (job.suspend || isOver) return { ...common, ...UNSCHEDULED, problem: undefined };
     const isDue = schedule.next(sinceMs) !== undefined;
     return isDue
@@ -94,6 +94,11 @@ function planJob(
     if (!(error instanceof ScheduleError)) throw error;
     return { ...common, ...UNSCHEDULED, problem: error.message };
   }
+}
+
+/** Whether a job is over after its first activation. */
+export function runsOnce({ runOnce, schedule }: CronHpaJob): boolean {
+  return runOnce || isOneTime(schedule);
 }
 
 /** The problem of a job whose schedule is valid but never matches. */

@@ -4,7 +4,7 @@ import { memoizeByObject } from '#lib/cache/memoize.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { CalendarSchedule, parseFields } from './calendar-schedule.ts';
 import { excludeDates as removeDates } from './excluded-dates.ts';
-import { guardText, IntervalSchedule, type Schedule, ScheduleError } from './schedule.ts';
+import { guardText, IntervalSchedule, OneTimeSchedule, type Schedule, ScheduleError } from './schedule.ts';
 import { TimeZone } from './time-zone.ts';
 
 /** A schedule takes about 3 KB. Parsing one takes as long as one search in it. */
@@ -55,6 +55,7 @@ interface ScheduleOptions {
 
 const OWN_ZONE = /^(?:CRON_)?TZ=(\S*)\s+(.*)$/s;
 const EVERY = /^@every\s+(\S+)$/;
+const DATE = /^@date\s+(\d{4})-(\d{2})-(\d{2})\s+(\d{2}):(\d{2}):(\d{2})$/;
 const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 0 1 1 *'],
   ['@annually', '0 0 0 1 1 *'],
@@ -66,8 +67,8 @@ const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parses a schedule: six fields starting with the second, five fields as in CronJob, a descriptor such as `@daily`, or
- * `@every` and a duration; optionally after `TZ=` and a zone.
+ * Parses a schedule: six fields starting with the second, five fields as in CronJob, a descriptor such as `@daily`,
+ * `@every` and a duration, or `@date` and a time; optionally after `TZ=` and a zone.
  *
  * @throws ScheduleError
  */
@@ -85,11 +86,32 @@ function parseTimes(text: string, zone: TimeZone, anchorMs: number): Schedule {
     if (intervalMs === undefined) throw new ScheduleError('@every takes a duration such as 90s or 1h30m');
     return new IntervalSchedule(intervalMs, anchorMs);
   }
+  if (text.startsWith('@date')) return parseDate(text, zone);
   if (text.startsWith('@') && !DESCRIPTORS.has(text)) {
-    const descriptors = [...DESCRIPTORS.keys(), '@every'].join(', ');
+    const descriptors = [...DESCRIPTORS.keys(), '@every', '@date'].join(', ');
     throw new ScheduleError(`unknown descriptor: only ${descriptors} may begin with @`);
   }
   return new CalendarSchedule(parseFields(DESCRIPTORS.get(text) ?? text), zone);
+}
+
+/** The civil time is matched as that of any schedule, so that it is due also where the clock skips it. */
+function parseDate(text: string, zone: TimeZone): Schedule {
+  const [, year, month, day, hour, minute, second] = DATE.exec(text)?.map(Number) ?? [];
+  if (year === undefined || month === undefined || day === undefined)
+    throw new ScheduleError('@date takes a time such as 2026-12-24 18:00:00');
+  const midnightMs = Date.UTC(year, month - 1, day);
+  if (new Date(midnightMs).getUTCMonth() !== month - 1 || new Date(midnightMs).getUTCDate() !== day)
+    throw new ScheduleError('no such day');
+  const yearly = new CalendarSchedule(parseFields(`${second} ${minute} ${hour} ${day} ${month} *`), zone);
+  const atMs = yearly.next(midnightMs - DAY_MS);
+  if (atMs === undefined) throw new ScheduleError('no such time');
+  return new OneTimeSchedule(atMs, yearly.delayMs(atMs));
+}
+
+/** Whether a schedule is due once, so that it is over afterwards. */
+export function isOneTime(text: string): boolean {
+  const [, , rest = text] = OWN_ZONE.exec(text.trim()) ?? [];
+  return rest.trim().startsWith('@date');
 }
 
 /**

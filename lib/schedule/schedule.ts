@@ -71,3 +71,27 @@ export class IntervalSchedule implements Schedule {
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / SECOND_MS) * SECOND_MS;
 }
+
+/** `@date 2026-12-24 18:00:00`: due once. */
+export class OneTimeSchedule implements Schedule {
+  readonly #atMs: number;
+  readonly #delayMs: number;
+
+  /** @param delayMs after the time that the clock skipped */
+  constructor(atMs: number, delayMs: number) {
+    this.#atMs = atMs;
+    this.#delayMs = delayMs;
+  }
+
+  next(afterMs: number): number | undefined {
+    return this.#atMs > afterMs ? this.#atMs : undefined;
+  }
+
+  previous(beforeMs: number): number | undefined {
+    return this.#atMs < beforeMs ? this.#atMs : undefined;
+  }
+
+  delayMs(): number {
+    return this.#delayMs;
+  }
+}

@@ -117,6 +117,15 @@ describe('planJobs', () => {
     }
   });
 
+  it('completes a job with @date after its activation', () => {
+    const once = { spec: { jobs: [job({ schedule: '@date 2026-07-15 08:00:00' })] } };
+    const [before] = planAt(cronHpa(once), '2026-07-15T07:59:59Z');
+    expect(before?.nextMs).to.equal(Date.parse('2026-07-15T08:00:00Z'));
+    const [ended] = planAt(observed({ lastActivationTime: '2026-07-15T08:00:00Z' }, once), NOW);
+    expect([ended?.schedule, ended?.problem]).to.deep.equal([undefined, undefined]);
+    expect(planAt(cronHpa(once), NOW)[0]?.problem).to.equal('not due within the next five years');
+  });
+
   it('completes a job with runOnce after its first activation', () => {
     const runOnce = { spec: { jobs: [job({ runOnce: true })] } };
     expect(planAt(cronHpa(runOnce), NOW)[0]?.schedule).to.not.equal(undefined);

@@ -125,6 +125,22 @@ describe('parseSchedule', () => {
     expect(schedule.previous(NOW_MS + 90_000)).to.equal(undefined);
   });
 
+  it('reads @date as one time of a zone, also if the clock skips it', () => {
+    const at = (text: string, timeZone = 'Europe/Berlin') => nextOf(text, timeZone, 2);
+    expect(at('@date 2026-10-27 21:54:00')).to.deep.equal(['2026-10-27T20:54:00.000Z']);
+    expect(at('TZ=Asia/Tokyo @date  2027-01-01 00:00:01')).to.deep.equal(['2026-12-31T15:00:01.000Z']);
+    expect(at('@date 2027-03-28 02:30:00')).to.deep.equal(['2027-03-28T01:00:00.000Z']); // skipped
+    expect(at('@date 2026-10-25 02:30:00')).to.deep.equal(['2026-10-25T00:30:00.000Z']); // repeated
+    expect(at('@date 2028-02-29 12:00:00', 'UTC')).to.deep.equal(['2028-02-29T12:00:00.000Z']);
+    expect(at('@date 2026-07-15 10:20:30', 'UTC')).to.deep.equal([]); // now
+    expect(at('@date 2026-07-15 10:20:31', 'UTC')).to.deep.equal(['2026-07-15T10:20:31.000Z']);
+    const past = parseSchedule('@date 2026-07-15 10:20:30', UTC);
+    expect(past.previous(NOW_MS + 1)).to.equal(NOW_MS);
+    expect(past.previous(NOW_MS)).to.equal(undefined);
+    const skipped = parseSchedule('@date 2027-03-28 02:30:00', { ...UTC, timeZone: 'Europe/Berlin' });
+    expect(skipped.delayMs(skipped.next(NOW_MS) ?? 0)).to.equal(1_800_000);
+  });
+
   it('prefers a zone of the schedule to that of the job', () => {
     expect(nextOf('CRON_TZ=Asia/Tokyo 0 0 9 * * *', 'UTC', 1)).to.deep.equal(['2026-07-16T00:00:00.000Z']);
   });
@@ -139,6 +155,13 @@ describe('parseSchedule', () => {
     ['0 */0 * * * *', 'step of minute "*/0" is not positive'],
     ['0 1/2/3 * * * *', 'minute "1/2/3" has more than one step or more than two bounds'],
     ['0 , * * * *', 'minute "," has no value'],
+    ['@date 2026-02-30 00:00:00', 'no such day'],
+    ['@date 2026-13-01 00:00:00', 'no such day'],
+    ['@date 2026-00-10 00:00:00', 'no such day'],
+    ['@date 2026-01-01 24:00:00', 'hour "24" is not between 0 and 23'],
+    ['@date 2026-01-01', '@date takes a time such as 2026-12-24 18:00:00'],
+    ['@date 2026-01-01T10:00:00', '@date takes a time such as'],
+    ['@dates 2026-01-01 10:00:00', '@date takes a time such as'],
     ['@never', 'unknown descriptor: only @yearly'],
     ['@constructor', 'unknown descriptor: only @yearly'],
     ['@every soon', '@every takes a duration such as 90s or 1h30m'],

@@ -35,7 +35,7 @@ function findingOf(one: ExaminedCronHpa, { job, problem, schedule, timeZone }: P
   if (job.suspend) return note(subject, 'suspended (suspend)');
   const nextMs = schedule?.next(nowMs);
   return nextMs === undefined
-    ? note(subject, 'completed (runOnce)')
+    ? note(subject, `completed (${job.runOnce ? 'runOnce' : '@date'})`)
     : ok(subject, `next due ${formatLocal(nextMs, timeZone)} ${timeZone}`);
 }
 

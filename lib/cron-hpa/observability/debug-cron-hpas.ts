@@ -128,7 +128,10 @@ function describeJob({ job, timeZone, condition, schedule, problem, sinceMs }: P
     next: nextMs === undefined ? undefined : timeOf(nextMs),
     neverDueBecause: schedule
       ? undefined
-      : (problem ?? (job.suspend ? 'suspend is true' : 'runOnce is true, and the job has run')),
+      : (problem ??
+        (job.suspend
+          ? 'suspend is true'
+          : `${job.runOnce ? 'runOnce is true' : 'it has one date'}, and the job has run`)),
     state: condition?.state ?? 'not reconciled yet',
     lastActivation: condition?.lastActivationTime,
     message: condition?.message,
