@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { ConnectionGate, guardConnections } from '#lib/apiserver/serving/connection-gate.ts';
 import { PipelineLimit } from '#lib/apiserver/serving/request-limits.ts';
 import type { ListenAddress } from '#lib/flags/listen-address.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
-/** A plain connection has no handshake, so its share of the second bound is released at once. */
-const CONNECTION_LIMITS = { connections: 64, handshakes: 64 };
+const CONNECTION_LIMITS = { connections: 64, handshakes: undefined };
 
 /** A slower request is cut off; Node would check for such twice a minute. */
 const REQUEST_TIMEOUTS = {
@@ -58,7 +57,6 @@ export async function listenForMetrics(
     reservedFor: () => 0,
     onRefused: () => {},
   });
-  server.on('connection', (socket: Socket) => gate.finish(socket));
   guardConnections(server, gate);
   server.listen({ port, ...(host === undefined ? {} : { host }) });
   await once(server, 'listening');

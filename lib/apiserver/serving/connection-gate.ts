@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import { LruMap } from '#lib/cache/lru-map.ts';
+import { FairQueue } from '#lib/concurrency/fair-queue.ts';
 import type { Clock } from '#lib/time/clock.ts';
 
 export interface ConnectionLimits {
@@ -7,9 +8,9 @@ export interface ConnectionLimits {
   readonly connections: number;
   /**
    * In the middle of their TLS handshake, which takes 175 kB each; a connection that waits for its handshake takes
-   * little.
+   * little. `undefined` for plain connections, which start at once.
    */
-  readonly handshakes: number;
+  readonly handshakes: number | undefined;
 }
 
 /** More than the maximum number of watchers. */
@@ -28,12 +29,15 @@ interface ConnectionGateOptions {
 
 /** How long a handshake may take while others wait: normally it takes milliseconds. */
 const CONTENDED_HANDSHAKE_MS = 2_000;
+/** Consecutive turns of the event loop with new connections after which a handshake starts nevertheless. */
+const MAX_ARRIVAL_TURNS = 16;
 
 interface Slot extends AddressedSlot {
   readonly socket: Socket;
   readonly key: string;
-  readonly begin: () => void;
-  shakingSinceMs: number;
+  readonly start: () => void;
+  /** `undefined` until the handshake starts. */
+  shakingSinceMs: number | undefined;
   deadline?: Disposable;
 }
 
@@ -42,13 +46,23 @@ interface Slot extends AddressedSlot {
  * above its reservation yields: its oldest is cut off for one of an address that has fewer. Where that is the new
  * connection's own address, the new one waits, or is refused. So an address that opens thousands blocks only itself.
  *
+ * Node accepts one connection per turn of the event loop, and a turn with a handshake takes milliseconds, on a busy
+ * machine tens of them. So that connections of a flood do not delay others in the queue of the kernel, handshakes start
+ * one per turn, round robin by address, and if connections arrive in each turn, then in every 16th turn only.
+ *
  * Not a `FairSemaphore`: an admission can be revoked here, and addresses have reserved connections.
  */
 export class ConnectionGate {
   readonly #options: ConnectionGateOptions;
   readonly #byKey = new Map<string, Slot>();
   readonly #open = new SlotsByAddress<Slot>();
+  /** Includes those whose handshake is about to start. */
   readonly #shaking = new SlotsByAddress<Slot>();
+  /** Those whose handshake is about to start, and some that have closed since. */
+  readonly #starting = new FairQueue<Slot>();
+  #isStarting = false;
+  #hasArrival = false;
+  #arrivalTurns = 0;
   /** In order of arrival. */
   readonly #waiting = new Set<Slot>();
   #cutOffTimer: Disposable | undefined;
@@ -61,19 +75,20 @@ export class ConnectionGate {
     return this.#open.size;
   }
 
+  /** Number of handshakes that have started. */
   get handshakeCount(): number {
-    return this.#shaking.size;
+    return [...this.#shaking].filter(({ shakingSinceMs }) => shakingSinceMs !== undefined).length;
   }
 
-  /** @param begin starts the handshake, now or later */
-  admit(socket: Socket, begin: () => void): void {
+  /** @param start starts the handshake, which is later, or reads requests of a plain connection */
+  admit(socket: Socket, start: () => void): void {
     const { remoteAddress: address } = socket;
     if (address === undefined) {
       socket.destroy(); // its client has left
       return;
     }
     socket.on('error', () => {}); // 'close' follows; nothing else listens until the handshake begins
-    const slot: Slot = { address, socket, key: keyOf(socket), begin, shakingSinceMs: 0 };
+    const slot: Slot = { address, socket, key: keyOf(socket), start, shakingSinceMs: undefined };
     if (!this.#hasCapacity(this.#open, 'connections', slot)) {
       this.#cutOff(slot, 'connections');
       return;
@@ -84,6 +99,11 @@ export class ConnectionGate {
       this.#remove(slot);
       this.#beginWaiting();
     });
+    if (this.#options.limits.handshakes === undefined) {
+      start();
+      return;
+    }
+    this.#hasArrival = true;
     if (this.#hasCapacity(this.#shaking, 'handshakes', slot)) this.#begin(slot);
     else this.#wait(slot);
   }
@@ -107,7 +127,7 @@ export class ConnectionGate {
 
   /** Whether there is capacity for one more, possibly after another has been cut off. */
   #hasCapacity(slots: SlotsByAddress<Slot>, limit: keyof ConnectionLimits, newcomer: Slot): boolean {
-    if (slots.size < this.#options.limits[limit]) return true;
+    if (slots.size < (this.#options.limits[limit] ?? Number.POSITIVE_INFINITY)) return true;
     const victim = slots.findEviction(newcomer, this.#options.reservedFor);
     if (!victim) return false;
     this.#cutOff(victim, limit);
@@ -129,9 +149,34 @@ export class ConnectionGate {
   }
 
   #begin(slot: Slot): void {
-    slot.shakingSinceMs = this.#options.clock.monotonicMs();
     this.#shaking.add(slot);
-    slot.begin();
+    this.#starting.push(slot.address, slot);
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    setImmediate(this.#startInTurn);
+  }
+
+  readonly #startInTurn = () => {
+    this.#arrivalTurns = this.#hasArrival ? this.#arrivalTurns + 1 : MAX_ARRIVAL_TURNS;
+    this.#hasArrival = false;
+    if (this.#arrivalTurns >= MAX_ARRIVAL_TURNS) {
+      this.#arrivalTurns = 0;
+      this.#isStarting = this.#startNext();
+    }
+    if (this.#isStarting) setImmediate(this.#startInTurn);
+  };
+
+  /** @returns whether there was one */
+  #startNext(): boolean {
+    let slot = this.#starting.shift();
+    while (slot && !this.#shaking.has(slot)) slot = this.#starting.shift();
+    if (!slot) return false;
+    slot.shakingSinceMs = this.#options.clock.monotonicMs();
+    this.#shaking.delete(slot);
+    this.#shaking.add(slot); // in the order of their starts
+    slot.start();
+    if (this.#waiting.size > 0) this.#scheduleCutOff();
+    return true;
   }
 
   #wait(slot: Slot): void {
@@ -146,7 +191,7 @@ export class ConnectionGate {
 
   #beginWaiting(): void {
     for (const next of this.#waiting) {
-      if (this.#shaking.size >= this.#options.limits.handshakes) return;
+      if (this.#shaking.size >= (this.#options.limits.handshakes ?? 0)) return;
       this.#waiting.delete(next);
       next.deadline?.[Symbol.dispose]();
       this.#begin(next);
@@ -156,20 +201,27 @@ export class ConnectionGate {
 
   /** While others wait, cuts off handshakes that take too long. */
   #scheduleCutOff(): void {
-    const { oldest } = this.#shaking;
+    const oldest = this.#findOldestHandshake();
     if (this.#cutOffTimer || !oldest) return;
-    const { clock } = this.#options;
-    const ageMs = clock.monotonicMs() - oldest.shakingSinceMs;
-    this.#cutOffTimer = clock.startTimer(Math.max(0, CONTENDED_HANDSHAKE_MS - ageMs), () => {
+    const leftMs = Math.max(0, CONTENDED_HANDSHAKE_MS - oldest.ageMs);
+    this.#cutOffTimer = this.#options.clock.startTimer(leftMs, () => {
       this.#cutOffTimer = undefined;
       for (;;) {
-        const { oldest: late } = this.#shaking;
-        if (!late || clock.monotonicMs() - late.shakingSinceMs < CONTENDED_HANDSHAKE_MS) break;
-        this.#cutOff(late, 'handshakes');
+        const late = this.#findOldestHandshake();
+        if (!late || late.ageMs < CONTENDED_HANDSHAKE_MS) break;
+        this.#cutOff(late.slot, 'handshakes');
       }
       this.#beginWaiting();
       if (this.#waiting.size > 0) this.#scheduleCutOff();
     });
+  }
+
+  /** Among those that have started. */
+  #findOldestHandshake(): { readonly slot: Slot; readonly ageMs: number } | undefined {
+    for (const slot of this.#shaking)
+      if (slot.shakingSinceMs !== undefined)
+        return { slot, ageMs: this.#options.clock.monotonicMs() - slot.shakingSinceMs };
+    return undefined;
   }
 
   #cancelCutOff(): void {
@@ -255,9 +307,12 @@ class SlotsByAddress<Slot extends AddressedSlot> {
     return this.#slots.size;
   }
 
-  get oldest(): Slot | undefined {
-    const [oldest] = this.#slots;
-    return oldest;
+  [Symbol.iterator](): Iterator<Slot> {
+    return this.#slots.values();
+  }
+
+  has(slot: Slot): boolean {
+    return this.#slots.has(slot);
   }
 
   add(slot: Slot): void {

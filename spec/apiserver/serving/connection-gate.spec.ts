@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { ANONYMOUS } from '#lib/apiserver/http/api-context.ts';
-import type { ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
+import { ConnectionGate, type ConnectionLimits } from '#lib/apiserver/serving/connection-gate.ts';
 import { eventually } from '#spec/support/eventually.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 import { startTestApiServer } from '#spec/support/test-api-server.ts';
@@ -47,6 +47,36 @@ describe('ConnectionGate', () => {
     await closing(socket);
     expect(await server.refused('handshakes')).to.equal(1);
     expect(await server.connections()).to.equal(0);
+  });
+
+  it('starts one handshake per turn of the event loop, round robin by address', async () => {
+    const gate = gateAlone();
+    for (const address of ['a', 'a', 'a', 'b', 'b']) gate.admit(address);
+    expect(gate.started).to.deep.equal([]);
+    const started: string[][] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      await new Promise(setImmediate);
+      started.push(gate.started.splice(0));
+    }
+    expect(started).to.deep.equal([[], ['a'], ['b'], ['a'], ['b'], ['a']]); // connections arrived before the first
+  });
+
+  it('starts a handshake in every 16th turn only, as long as connections arrive', async () => {
+    const gate = gateAlone();
+    const startedAfter = async (turns: number, address: string) => {
+      for (let turn = 0; turn < turns; turn++) {
+        gate.admit(address);
+        await new Promise(setImmediate);
+      }
+      return gate.started.splice(0);
+    };
+    expect(await startedAfter(15, 'flood')).to.deep.equal([]);
+    expect(await startedAfter(1, 'flood')).to.deep.equal(['flood']);
+    expect(await startedAfter(15, 'flood')).to.deep.equal([]);
+    expect(await startedAfter(1, 'other')).to.deep.equal(['flood']);
+    expect(await startedAfter(16, 'flood')).to.deep.equal(['other']);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    expect(gate.started).to.deep.equal(['flood', 'flood', 'flood']);
   });
 
   it('outlives a client that resets its connection while that waits', async () => {
@@ -130,6 +160,24 @@ describe('ConnectionGate', () => {
     expect(server.clock.sleeperCount).to.equal(0);
   });
 });
+
+/** A gate whose connections have no handshake. */
+function gateAlone() {
+  const gate = new ConnectionGate({
+    ...{ limits: { connections: 100, handshakes: 100 }, waitMs: 1000, clock: new ManualClock() },
+    ...{ reservedFor: () => 0, onRefused: (reason) => expect.fail(reason) },
+  });
+  const started: string[] = [];
+  let remotePort = 0;
+  return {
+    /** Addresses of the connections whose handshakes have started. */
+    started,
+    admit(remoteAddress: string) {
+      const socket = Object.assign(new Duplex(), { remoteAddress, remotePort: remotePort++ });
+      gate.admit(socket as unknown as Socket, () => void started.push(remoteAddress));
+    },
+  };
+}
 
 async function setUp(connectionLimits?: ConnectionLimits) {
   const [registry, clock] = [new Registry(), new ManualClock()];
