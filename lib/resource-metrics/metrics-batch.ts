@@ -1,15 +1,22 @@
 /** The decoded response of one scrape of one node. */
-export interface MetricsBatch {
+export interface MetricsBatch extends ResponseTimes {
   readonly nodeName: string;
-  /** Start of the request and end of the response, on the monotonic clock. */
-  readonly requestedAtMs: number;
-  readonly receivedAtMs: number;
   readonly stampResolution: StampResolution;
   /** `undefined` if the kubelet did not report the node's usage. */
   readonly node: NodePoint | undefined;
   readonly pods: readonly PodPoints[];
   /** Descriptions of unreadable parts of the response. */
   readonly ignored: readonly string[];
+}
+
+/** When a response was requested and received, on the monotonic clock. */
+export interface ResponseTimes {
+  /** When the request was written to its connection. */
+  readonly requestedAtMs: number;
+  /** When the head of the response was read. The kubelet sends it once it has read all containers. */
+  readonly respondedAtMs: number;
+  /** End of the response. */
+  readonly receivedAtMs: number;
 }
 
 /**
@@ -28,6 +35,11 @@ export interface MetricsPoint {
    * 2^55, which is less than a microcore over any window served.
    */
   readonly cpuCoreNanoseconds: number;
+  /**
+   * The kubelet's own rate, if it reports one. For a cached value, over its last sampling interval; with a CRI runtime
+   * since the previous request to the kubelet, which can be milliseconds.
+   */
+  readonly cpuUsageNanocores: number | undefined;
   /** Working set in bytes: memory that cannot be reclaimed under pressure. */
   readonly memoryBytes: number;
   /** Present if extra resources are enabled. */
@@ -37,10 +49,7 @@ export interface MetricsPoint {
 /** A container with all values that autoscalers need. */
 export type ContainerPoint = MetricsPoint;
 
-export interface NodePoint extends MetricsPoint {
-  /** The kubelet's own rate over its last sampling interval, if it reports one. */
-  readonly cpuUsageNanocores: number | undefined;
-}
+export type NodePoint = MetricsPoint;
 
 export interface PodPoints {
   readonly namespace: string;

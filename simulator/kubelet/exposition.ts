@@ -5,7 +5,7 @@ import {
   podSwapBytes,
   runningContainers,
 } from './node-machine.ts';
-import { latestHousekeeping, sampleContainer } from './usage-sample.ts';
+import { latestHousekeeping, latestNodeHousekeeping, sampleContainer } from './usage-sample.ts';
 
 /**
  * A kubelet's response to `/metrics/resource` in the Prometheus text format, with the families, order, label order and
@@ -16,7 +16,7 @@ export function formatExposition(machine: NodeMachine): string {
   const stamp = (momentMs: number) => Math.floor(machine.clock.stampMs(momentMs));
   const containers = containerRows(machine, nowMs);
   const pods = podRows(machine, nowMs);
-  const { takenAtMs: nodeAtMs } = latestHousekeeping(machine.nodeName, machine.bootedAtMs, nowMs);
+  const { takenAtMs: nodeAtMs } = latestNodeHousekeeping(machine.bootedAtMs, nowMs);
   const node = (value: number): Row[] => [{ labels: '', value, stampMs: stamp(nodeAtMs) }];
   return [
     family(

@@ -8,7 +8,12 @@ import {
   runningContainers,
 } from './node-machine.ts';
 import type { RunningContainer } from './running-container.ts';
-import { latestHousekeeping, sampleContainer, sampleCounter } from './usage-sample.ts';
+import {
+  latestHousekeeping,
+  latestNodeHousekeeping,
+  sampleContainer,
+  sampleCounter,
+} from './usage-sample.ts';
 
 interface SummaryOptions {
   /** `?only_cpu_and_memory=true`: omits disks and network, and has memory in more detail. */
@@ -63,7 +68,7 @@ const PSI = { psi: { full: NO_PRESSURE, some: NO_PRESSURE } };
 
 function nodeStats(moment: SummaryMoment) {
   const { machine, onlyCpuAndMemory, nowMs, now, disksReadAt } = moment;
-  const times = latestHousekeeping(machine.nodeName, machine.bootedAtMs, nowMs);
+  const times = latestNodeHousekeeping(machine.bootedAtMs, nowMs);
   const { takenAtMs } = times;
   const startTime = moment.stamp(machine.bootedAtMs);
   const time = moment.stamp(takenAtMs);

@@ -18,12 +18,10 @@ export function sampleContainer(
   container: RunningContainer,
   { nowMs, runtime }: { readonly nowMs: number; readonly runtime: RuntimeKind },
 ): ContainerSample {
-  const id = `${pod.uid}/${container.name}`;
   const startedAtMs = container.startedAtMs(nowMs);
-  const { takenAtMs, ...usage } =
-    runtime === 'cri'
-      ? readNow(container, Math.max(startedAtMs, nowMs - seededBetween({ from: 0, to: 8 }, 0, id)))
-      : readHousekeeping(container, latestHousekeeping(id, startedAtMs, nowMs));
+  const times = sampleTimes(pod, container, { nowMs, runtime });
+  const { takenAtMs } = times;
+  const usage = runtime === 'cri' ? readNow(container, takenAtMs) : readHousekeeping(container, times);
   return {
     startedAtMs,
     takenAtMs,
@@ -32,35 +30,61 @@ export function sampleContainer(
   };
 }
 
+/** When the sample of a container was taken that its kubelet reports now, and the one before. */
+export function sampleTimes(
+  pod: RunningPod,
+  container: RunningContainer,
+  { nowMs, runtime }: { readonly nowMs: number; readonly runtime: RuntimeKind },
+): HousekeepingSample {
+  const id = `${pod.uid}/${container.name}`;
+  const startedAtMs = container.startedAtMs(nowMs);
+  if (runtime === 'cadvisor') return latestHousekeeping(id, startedAtMs, nowMs);
+  const takenAtMs = Math.max(startedAtMs, nowMs - seededBetween({ from: 0, to: 8 }, 0, id));
+  return { takenAtMs, previousAtMs: undefined };
+}
+
 function readNow(container: RunningContainer, takenAtMs: number) {
   return {
-    takenAtMs,
     usageNanoCores: container.nanocoresSinceLastRequest(takenAtMs),
     usageCoreNanoSeconds: container.cpuCoreNanoseconds(takenAtMs),
   };
 }
 
 function readHousekeeping(container: RunningContainer, times: HousekeepingSample) {
-  const { takenAtMs } = times;
-  return { takenAtMs, ...sampleCounter(times, (atMs) => container.cpuCoreNanoseconds(atMs)) };
+  return sampleCounter(times, (atMs) => container.cpuCoreNanoseconds(atMs));
 }
 
 /** The last two moments at which cAdvisor sampled a cgroup. */
-interface HousekeepingSample {
+export interface HousekeepingSample {
   readonly takenAtMs: number;
   /** `undefined` for the first sample, which has no rate. */
   readonly previousAtMs: number | undefined;
 }
 
+const HOUSEKEEPING_MS = 15_000;
+const HOUSEKEEPING_JITTER_MS = 2_500;
+
 /**
- * The moments at which cAdvisor samples a cgroup: once when it appears, then every 10 to 20 s, at an interval that
- * depends on the cgroup.
+ * The moments at which cAdvisor samples a cgroup: once when it appears, then at intervals of 10 to 20 s, each of
+ * another length.
  */
 export function latestHousekeeping(id: string, startedAtMs: number, nowMs: number): HousekeepingSample {
-  const intervalMs = seededBetween({ from: 10_000, to: 20_000 }, 0, id);
-  const rounds = Math.max(0, Math.floor((nowMs - startedAtMs) / intervalMs));
-  const takenAtMs = startedAtMs + rounds * intervalMs;
-  return { takenAtMs, previousAtMs: rounds > 0 ? takenAtMs - intervalMs : undefined };
+  const jitter = { from: -HOUSEKEEPING_JITTER_MS, to: HOUSEKEEPING_JITTER_MS };
+  const momentOf = (round: number) =>
+    startedAtMs + (round > 0 ? round * HOUSEKEEPING_MS + seededBetween(jitter, 0, id, round) : 0);
+  let round = Math.max(0, Math.floor((nowMs - startedAtMs + HOUSEKEEPING_JITTER_MS) / HOUSEKEEPING_MS));
+  if (round > 0 && momentOf(round) > nowMs) round--;
+  return { takenAtMs: momentOf(round), previousAtMs: round > 0 ? momentOf(round - 1) : undefined };
+}
+
+/** As in recordings of a real kubelet, whose eviction manager has its node sampled. */
+const NODE_HOUSEKEEPING_MS = 10_020;
+
+/** The moments at which a node is sampled: every 10 s since its boot. */
+export function latestNodeHousekeeping(bootedAtMs: number, nowMs: number): HousekeepingSample {
+  const rounds = Math.max(0, Math.floor((nowMs - bootedAtMs) / NODE_HOUSEKEEPING_MS));
+  const takenAtMs = bootedAtMs + rounds * NODE_HOUSEKEEPING_MS;
+  return { takenAtMs, previousAtMs: rounds > 0 ? takenAtMs - NODE_HOUSEKEEPING_MS : undefined };
 }
 
 /** A counter as cAdvisor reports it: its value in the latest sample, and the mean rate since the one before. */

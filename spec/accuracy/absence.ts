@@ -1,3 +1,4 @@
+import { WATCH_LAG_MS } from './day-of-events.ts';
 import type { PodLife } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
 
@@ -15,6 +16,10 @@ export interface ResponseTimes {
   readonly previousMs: number | undefined;
   /** Number of scrapes that failed since. */
   readonly lostScrapes: number;
+  /** Of the last scrape. */
+  readonly durationMs: number;
+  /** Whether the last response and the one before were of consecutive scrapes that took no long time. */
+  readonly isOnTime: boolean;
 }
 
 /** One lost scrape is bridged; two are not. */
@@ -25,7 +30,9 @@ export const ABSENCES = {
   unreachable: 'More than one scrape of its node was lost since the last response',
   untold: 'Its kubelet had not reported it, or one of its running containers',
   young: 'A container was less than 10 s old when it was sampled',
+  close: 'A container was first sampled less than 10 s ago, because one of two responses was slow',
   unused: 'A container was first sampled when it started, and had used no CPU yet',
+  unannounced: 'Its kubelet, which reports no UIDs, reported it before the API server did',
   unknown: 'Its node was read only once, or again after 5 minutes or more',
   stepped: "Its node's clock was stepped between two readings",
   rebooted: 'Its node was booted between two readings',
@@ -43,10 +50,8 @@ const FIRST_CPU_MS = 1000;
 const STAMP_MS = 1010;
 
 /** @returns `undefined` if there is no legitimate reason */
-export function absenceOfPod(
-  { node, running }: PodLife,
-  times: ResponseTimes | undefined,
-): Absence | undefined {
+export function absenceOfPod(life: PodLife, times: ResponseTimes | undefined): Absence | undefined {
+  const { node, running } = life;
   const general = absenceOfNode(node, times);
   if (general === 'unreachable' || !times) return general;
   const { checkedAtMs } = times;
@@ -56,8 +61,19 @@ export function absenceOfPod(
   const youngestMs = Math.min(...reported.map((each) => checkedAtMs - each.startedAtMs(checkedAtMs)));
   if (youngestMs < YOUNGEST_MS + STAMP_MS + samplingMs) return 'young';
   const { previousMs = times.lastMs } = times;
-  if (youngestMs - (times.lastMs - previousMs) < Math.max(samplingMs, FIRST_CPU_MS)) return 'unused';
-  return general === 'unsampled' && samplingMs === 0 ? undefined : general;
+  const firstAgeMs = youngestMs - (times.lastMs - previousMs);
+  if (firstAgeMs < Math.max(samplingMs, FIRST_CPU_MS)) return 'unused';
+  if (firstAgeMs < WATCH_LAG_MS && node.endpoint === 'resource') return 'unannounced';
+  if (general === 'unsampled' && samplingMs > 0) return general;
+  if (general !== undefined && general !== 'unsampled') return general;
+  return isReadTwiceClosely(life) ? 'close' : undefined;
+}
+
+/** Whether a container was read twice within 10 s, and not before. */
+function isReadTwiceClosely({ node, running }: PodLife): boolean {
+  const [before = Number.NEGATIVE_INFINITY, previous = 0, last = 0] = node.readAtMs.slice(-3);
+  const isNew = running.containers.some((each) => each.startedAtMs(last) > before);
+  return isNew && last - previous < YOUNGEST_MS;
 }
 
 /** @returns `undefined` if there is no legitimate reason */

@@ -43,7 +43,8 @@ describe('the served metrics of a pod', () => {
         let record: NodeRecord | undefined;
         for (const [round, containers] of rounds.entries()) {
           const seconds = 20 * round;
-          const origin = { nodeName: 'a', requestedAtMs: seconds * 1000, receivedAtMs: seconds * 1000 };
+          const ms = 1000 * seconds;
+          const origin = { nodeName: 'a', requestedAtMs: ms, respondedAtMs: ms, receivedAtMs: ms };
           record = nextNodeRecord(
             record,
             decodeSummary(Buffer.from(summaryAt(seconds, containers)), origin),

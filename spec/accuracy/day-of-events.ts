@@ -10,6 +10,7 @@ export interface DayOptions {
   readonly cluster: SocketlessCluster;
   readonly nodes: number;
   readonly podsPerNode: number;
+  readonly resolutionMs: number;
   /** Event rate, as a multiple of a bad day's. */
   readonly pace: number;
 }
@@ -24,7 +25,7 @@ interface Happening {
 
 const HOUR_MS = 3_600_000;
 /** Maximum delay of a watch event after the kubelet has the change. */
-const WATCH_LAG_MS = 2000;
+export const WATCH_LAG_MS = 2000;
 
 const HAPPENINGS: readonly Happening[] = [
   { what: 'Load of a container changed', everyHours: 1, per: 'pod', happen: (day) => day.changeLoad() },
@@ -42,7 +43,7 @@ const HAPPENINGS: readonly Happening[] = [
     per: 'pod',
     happen: (day) => day.movePod(),
   },
-  { what: 'One scrape lost', everyHours: 6, per: 'node', happen: (day) => day.partition(60_000) },
+  { what: 'One scrape lost', everyHours: 6, per: 'node', happen: (day) => day.loseScrape() },
   {
     what: 'Node cut off for 2 to 20 minutes',
     everyHours: 24,
@@ -54,6 +55,12 @@ const HAPPENINGS: readonly Happening[] = [
     everyHours: 24,
     per: 'node',
     happen: (day) => day.slowDown(),
+  },
+  {
+    what: 'Scrapes of a node started up to 1.9 s late, for 10 minutes',
+    everyHours: 24,
+    per: 'node',
+    happen: (day) => day.delayScrapes(),
   },
   { what: 'Node rebooted', everyHours: 96, per: 'node', happen: (day) => day.reboot() },
   {
@@ -114,12 +121,14 @@ export class DayOfEvents {
   #addNode(): void {
     const { cluster, podsPerNode, clock } = this.#options;
     const name = `node-${++this.#names}`;
-    cluster.addNode({
+    const node = cluster.addNode({
       name,
+      latencyMs: Math.round(5 * 10 ** this.dice.fraction()),
       endpoint: this.#names % 2 === 0 ? 'resource' : 'summary',
       runtime: this.dice.fraction() < 0.8 ? 'cri' : 'cadvisor',
       skewMs: this.dice.fraction() < 0.7 ? this.dice.between(-50, 50) : this.dice.between(-600_000, 600_000),
     });
+    node.readAfter = () => this.dice.fraction();
     for (let count = 0; count < podsPerNode; count++) {
       this.#addPod(name, clock.monotonicMs() - this.dice.between(60_000, 7_200_000));
     }
@@ -193,8 +202,21 @@ export class DayOfEvents {
     if (!node) return;
     node.latencyMs = this.dice.between(1000, 12_000);
     this.#later(600_000, () => {
-      node.latencyMs = 0;
+      node.latencyMs = node.usualLatencyMs;
     });
+  }
+
+  delayScrapes(): void {
+    const node = this.#someNode();
+    if (!node) return;
+    node.lateByMs = () => this.dice.between(0, 1900);
+    this.#later(600_000, () => {
+      node.lateByMs = () => 0;
+    });
+  }
+
+  loseScrape(): void {
+    this.partition(this.#options.resolutionMs);
   }
 
   reboot(): void {

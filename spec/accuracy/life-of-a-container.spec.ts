@@ -69,6 +69,7 @@ describe('the life of a container', () => {
 
   it("is measured between cAdvisor's samples", async () => {
     const { clock, pipeline } = setup({ a: { runtime: 'cadvisor' } });
+    await clock.advance(SETTLED_MS);
     for (let cycle = 0; cycle < 20; cycle++) {
       await clock.advance(CYCLE_MS);
       const [usage] = pipeline.pod('web')?.containers ?? [];

@@ -1,11 +1,24 @@
 // Writes docs/contributing/accuracy.md: the served values of a simulated day, compared with the actual usage.
 import { writeFile } from 'node:fs/promises';
+import type { ValueKind } from './observer.ts';
 import { reportDay } from './report.ts';
 import { runDay } from './run-day.ts';
 
 const REPORT = 'docs/contributing/accuracy.md';
 
-const day = await runDay({ seed: 1, nodes: 200, podsPerNode: 8, hours: 24, pace: 1 });
+/** Of 99 in 100 values. */
+const MAX_ERRORS: Partial<Record<ValueKind, number>> = {
+  'container on demand': 0.01,
+  'container cached': 0.07,
+  'container resource': 0.001,
+  'node summary': 0.07,
+  'node resource': 0.001,
+};
+
+const day = await runDay({ seed: 1, nodes: 100, podsPerNode: 8, hours: 12, pace: 1 });
 await writeFile(REPORT, reportDay(day));
-console.log(`${day.faultCount} faults; see ${REPORT}`);
-if (day.faultCount > 0) process.exitCode = 1;
+const inexact = Object.entries(MAX_ERRORS).filter(([kind, max]) => day.errors[kind as ValueKind].p99 > max);
+console.log(
+  `${day.faultCount} faults, ${inexact.length} kinds of values with too large errors; see ${REPORT}`,
+);
+if (day.faultCount > 0 || inexact.length > 0) process.exitCode = 1;

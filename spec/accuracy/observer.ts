@@ -1,5 +1,6 @@
 import type { ScrapeOutcome } from '#lib/resource-metrics/scrape/scraper.ts';
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
+import { latestNodeHousekeeping, sampleTimes } from '#simulator/kubelet/usage-sample.ts';
 import {
   type Absence,
   absenceOfNode,
@@ -7,7 +8,7 @@ import {
   MAX_BRIDGED_CYCLES,
   type ResponseTimes,
 } from './absence.ts';
-import { type Judgement, judge, MIN_REPORTED_STEP_MS } from './judge.ts';
+import { compare, type Judgement, judge, MIN_REPORTED_STEP_MS, samplesAt, type TrueCourse } from './judge.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { PodLife, SocketlessCluster } from './socketless-cluster.ts';
 import type { SocketlessNode } from './socketless-node.ts';
@@ -15,7 +16,8 @@ import { Counts, type ErrorTally, Quantiles } from './tally.ts';
 
 /** Kinds of values, by the accuracy that is expected of them. */
 export const VALUE_KINDS = {
-  'container summary': 'Containers, by `/stats/summary`',
+  'container on demand': 'Containers that are read when requested, by `/stats/summary`',
+  'container cached': 'Containers that cAdvisor samples every 10 to 20 s, by `/stats/summary`',
   'container resource': 'Containers, by `/metrics/resource`',
   'node summary': 'Nodes, by `/stats/summary`',
   'node resource': 'Nodes, by `/metrics/resource`',
@@ -36,12 +38,19 @@ export interface Presence {
 export interface Observations {
   readonly scrapes: { readonly responded: number; readonly lost: number };
   readonly errors: Readonly<Record<ValueKind, ErrorTally>>;
+  /** Lengths of windows in milliseconds. */
+  readonly windows: Readonly<Record<ValueKind, ErrorTally>>;
   readonly nodes: Presence;
   readonly pods: Presence;
   readonly worstAgeMs: number;
+  /** Longest window of a container that is read on demand, between two scrapes that started and ended in time. */
+  readonly onTimeWindowMs: number;
   readonly faults: readonly string[];
   readonly faultCount: number;
 }
+
+/** How much longer than a cycle a window may be, if scrapes start and end within this time. */
+const MAX_LATENESS_MS = 2000;
 
 /** More would not be read. */
 const MAX_FAULTS = 20;
@@ -49,26 +58,23 @@ const MAX_FAULTS = 20;
 /** Reads the served values as a client does and compares them with the actual usage. */
 export class Observer {
   readonly #cluster: SocketlessCluster;
+  readonly #resolutionMs: number;
+  /** Longest window of a container that is read on demand, between two scrapes in time. */
+  #onTimeWindowMs = 0;
   readonly #times = new Map<string, ResponseTimes>();
   /** Compared values, and the times to which they refer. */
   readonly #judged = new WeakMap<MeasuredUsage, number>();
-  readonly #errors: Readonly<Record<ValueKind, Quantiles>> = {
-    'container summary': new Quantiles(),
-    'container resource': new Quantiles(),
-    'node summary': new Quantiles(),
-    'node resource': new Quantiles(),
-    'node once': new Quantiles(),
-    stepped: new Quantiles(),
-    predecessor: new Quantiles(),
-  };
+  readonly #errors = quantilesByKind();
+  readonly #windows = quantilesByKind();
   readonly #presence = { node: new Counts(), pod: new Counts() };
   readonly #scrapes = { responded: 0, lost: 0 };
   readonly #faults: string[] = [];
   #faultCount = 0;
   #worstAgeMs = 0;
 
-  constructor(cluster: SocketlessCluster) {
+  constructor(cluster: SocketlessCluster, resolutionMs: number) {
     this.#cluster = cluster;
+    this.#resolutionMs = resolutionMs;
   }
 
   noteScrape({ nodeName, durationMs, error }: ScrapeOutcome): void {
@@ -80,9 +86,12 @@ export class Observer {
     }
     this.#times.set(nodeName, {
       lastMs: this.#nowMs,
-      checkedAtMs: this.#nowMs - durationMs / 2,
+      checkedAtMs: this.#cluster.machines.get(nodeName)?.readAtMs.at(-1) ?? this.#nowMs,
       previousMs: times?.lastMs,
       lostScrapes: 0,
+      isOnTime:
+        durationMs < MAX_LATENESS_MS && times?.lostScrapes === 0 && times.durationMs < MAX_LATENESS_MS,
+      durationMs,
     });
   }
 
@@ -108,15 +117,14 @@ export class Observer {
   }
 
   result(): Observations {
-    const tallies = Object.entries(this.#errors).map(
-      ([kind, quantiles]) => [kind, quantiles.tally()] as const,
-    );
     return {
       scrapes: this.#scrapes,
-      errors: Object.fromEntries(tallies) as Record<ValueKind, ErrorTally>,
+      errors: talliesOf(this.#errors),
+      windows: talliesOf(this.#windows),
       nodes: presenceOf(this.#presence.node),
       pods: presenceOf(this.#presence.pod),
       worstAgeMs: this.#worstAgeMs,
+      onTimeWindowMs: this.#onTimeWindowMs,
       faults: this.#faults,
       faultCount: this.#faultCount,
     };
@@ -128,17 +136,20 @@ export class Observer {
 
   #observeNode(usage: MeasuredUsage, node: SocketlessNode): void {
     if (this.#isJudged(usage)) return;
-    const machine = node.machineAt(node.clock.trace(usage.timestampMs, 1000)?.momentMs ?? 0);
-    const judgement = judge(usage, {
-      clock: node.clock,
-      endpoint: node.endpoint,
-      coreNanoseconds: (atMs) => machine.coreNanoseconds(atMs),
-      memoryBytes: (atMs) => machine.workingSetBytes(atMs),
-    });
+    const courses = coursesOf(node);
+    const judgement = firstDefined(courses, (course) => judge(usage, course));
     const isAsClaimed = judgement?.isWithinStamps && judgement.steppedMs === 0;
     const isOwnRate = node.endpoint === 'summary' && usage.windowMs === 10_000 && !isAsClaimed;
-    this.#record(isOwnRate ? 'node once' : `node ${node.endpoint}`, usage, judgement);
-    if (!isOwnRate) this.#expectTrue(usage, judgement, node.name);
+    if (isOwnRate) {
+      this.#record(
+        'node once',
+        usage,
+        firstDefined(courses, (course) => judgeOwnRate(usage, course)),
+      );
+      return;
+    }
+    this.#record(`node ${node.endpoint}`, usage, judgement);
+    this.#expectTrue(usage, judgement, node.name);
   }
 
   #observeContainer(usage: MeasuredUsage, life: PodLife): void {
@@ -148,8 +159,13 @@ export class Observer {
       this.#record('predecessor', usage, judgement);
       return;
     }
-    this.#record(`container ${life.node.endpoint}`, usage, judgement);
-    this.#expectTrue(usage, judgement, `${life.running.name}/${usage.name} on ${life.node.name}`);
+    const { node, running } = life;
+    const isCached = node.runtime === 'cadvisor';
+    const kind = node.endpoint === 'resource' ? 'resource' : isCached ? 'cached' : 'on demand';
+    const of = `${running.name}/${usage.name} on ${node.name}`;
+    this.#record(`container ${kind}`, usage, judgement);
+    this.#expectTrue(usage, judgement, of);
+    if (!isCached && judgement?.steppedMs === 0) this.#expectShort(usage, node, of);
   }
 
   /** Whether a value is of another pod of the same name, reported by a kubelet whose responses have no UIDs. */
@@ -172,10 +188,18 @@ export class Observer {
     this.#judged.set(usage, momentMs);
     const isStepped = steppedMs > 0 && kind !== 'node once' && kind !== 'predecessor';
     this.#errors[isStepped ? 'stepped' : kind].add(relativeError);
+    this.#windows[isStepped ? 'stepped' : kind].add(usage.windowMs);
+  }
+
+  /** A window is one cycle, give or take the lateness of a scrape, unless one was lost or slow. */
+  #expectShort({ windowMs }: MeasuredUsage, { name }: SocketlessNode, of: string): void {
+    if (!this.#times.get(name)?.isOnTime) return;
+    this.#onTimeWindowMs = Math.max(this.#onTimeWindowMs, windowMs);
+    if (windowMs > this.#resolutionMs + MAX_LATENESS_MS) this.#fault(`${of}: window of ${windowMs} ms`);
   }
 
   #expectTrue(usage: MeasuredUsage, judgement: Judgement | undefined, of: string): void {
-    const isSane = usage.cpuNanocores >= 0 && usage.windowMs >= 10_000;
+    const isSane = usage.cpuNanocores >= 0 && usage.windowMs >= 9500;
     const isUnstepped = (judgement?.steppedMs ?? 0) < MIN_REPORTED_STEP_MS;
     if (isSane && isUnstepped && isTrue(judgement)) return;
     this.#fault(`${of}: this never was: ${JSON.stringify({ ...usage, ...judgement })}`);
@@ -206,17 +230,68 @@ function presenceOf(counts: Counts): Presence {
   };
 }
 
+function quantilesByKind(): Readonly<Record<ValueKind, Quantiles>> {
+  const kinds = Object.keys(VALUE_KINDS) as ValueKind[];
+  return Object.fromEntries(kinds.map((kind) => [kind, new Quantiles()])) as Record<ValueKind, Quantiles>;
+}
+
+function talliesOf(all: Readonly<Record<ValueKind, Quantiles>>): Readonly<Record<ValueKind, ErrorTally>> {
+  const tallies = Object.entries(all).map(([kind, quantiles]) => [kind, quantiles.tally()] as const);
+  return Object.fromEntries(tallies) as Record<ValueKind, ErrorTally>;
+}
+
+function firstDefined<T, R>(all: readonly T[], find: (one: T) => R | undefined): R | undefined {
+  for (const one of all) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The usage of a node by each of its last boots, latest first. */
+function coursesOf(node: SocketlessNode): readonly TrueCourse[] {
+  const machines = new Set(node.readAtMs.map((atMs) => node.machineAt(atMs)));
+  return [...machines].toReversed().map((machine) => ({
+    clock: node.clock,
+    endpoint: node.endpoint,
+    sampledAtMs: inOrder([
+      machine.bootedAtMs,
+      ...node.readAtMs
+        .filter((atMs) => atMs >= machine.bootedAtMs)
+        .map((atMs) => latestNodeHousekeeping(machine.bootedAtMs, atMs).takenAtMs),
+    ]),
+    coreNanoseconds: (atMs) => machine.coreNanoseconds(atMs),
+    memoryBytes: (atMs) => machine.workingSetBytes(atMs),
+  }));
+}
+
+/** Compares the kubelet's own rate with the actual usage over the window that is stated for it. */
+function judgeOwnRate(usage: MeasuredUsage, course: TrueCourse): Judgement | undefined {
+  const [toMs] = samplesAt(usage.timestampMs, course);
+  if (toMs === undefined) return undefined;
+  const fromMs = toMs - usage.windowMs;
+  return compare(usage, { fromMs, toMs, course });
+}
+
 function judgeContainer(usage: MeasuredUsage, { node, running }: PodLife): Judgement | undefined {
   const container = running.containers.find(({ name }) => name === usage.name);
-  return (
-    container &&
-    judge(usage, {
-      clock: node.clock,
-      endpoint: node.endpoint,
-      coreNanoseconds: (atMs) => container.lifetimeCoreNanoseconds(atMs),
-      memoryBytes: (atMs) => container.memoryBytes(atMs),
-    })
-  );
+  if (!container) return undefined;
+  const { runtime } = node;
+  const reads = node.readAtMs.filter((nowMs) => nowMs >= running.startedAtMs);
+  return judge(usage, {
+    clock: node.clock,
+    endpoint: node.endpoint,
+    sampledAtMs: inOrder([
+      ...reads.map((nowMs) => container.startedAtMs(nowMs)),
+      ...reads.map((nowMs) => sampleTimes(running, container, { nowMs, runtime }).takenAtMs),
+    ]),
+    coreNanoseconds: (atMs) => container.lifetimeCoreNanoseconds(atMs),
+    memoryBytes: (atMs) => container.memoryBytes(atMs),
+  });
+}
+
+function inOrder(moments: readonly number[]): readonly number[] {
+  return [...new Set(moments)].sort((one, other) => one - other);
 }
 
 /** Whether a value is as accurate as it can be; a window with a small clock step may have any error. */

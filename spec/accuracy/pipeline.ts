@@ -51,7 +51,12 @@ export class Pipeline implements AsyncDisposable {
         get: async ({ nodeName }, path, { signal, read }) => {
           const node = cluster.machines.get(nodeName);
           if (!node) throw new Error('no route to host');
-          return read(Buffer.from(await node.response(path, { signal, timeoutMs: requestTimeoutMs })));
+          const lateByMs = node.lateByMs();
+          if (lateByMs > 0) await clock.sleep(lateByMs, { signal });
+          const requestedAtMs = clock.monotonicMs();
+          const text = await node.response(path, { signal, timeoutMs: requestTimeoutMs });
+          const [respondedAtMs, receivedAtMs] = [clock.monotonicMs(), clock.monotonicMs()];
+          return read(Buffer.from(text), { requestedAtMs, respondedAtMs, receivedAtMs });
         },
         retain: async () => {},
       },

@@ -5,25 +5,60 @@ import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decoding/
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
+import { asCached } from '#lib/resource-metrics/sink/reading-response.ts';
+import { intervalBetween } from '#lib/resource-metrics/sink/sample-interval.ts';
+import { readingResponse } from '#spec/support/points.ts';
 
 const SERIES = new URL('../fixtures/kubelet/series/', import.meta.url);
 const ROUNDS = ['t0', 't1', 't2'];
 const BURNERS = ['default/burner-7b8469d94f-v2dlv', 'default/burner-7b8469d94f-wrk7k'];
 
-/** The stored usages after each of three rounds that were recorded 20 s apart. */
+const recording = async (file: string) => await readFile(new URL(file, SERIES));
+
+/** When containers were read in each round, by the milliseconds of its exposition. */
+async function momentsOf(): Promise<readonly number[]> {
+  const expositions = await Promise.all(ROUNDS.map((round) => recording(`${round}-metrics-resource.txt`)));
+  return expositions.map((body) =>
+    Math.max(
+      ...expositionOf(body).pods.flatMap(({ containers }) => containers.map(({ takenAtMs }) => takenAtMs)),
+    ),
+  );
+}
+
+const NO_TIMES = { requestedAtMs: 0, respondedAtMs: 0, receivedAtMs: 0, receivedAtWallMs: 0 };
+const expositionOf = (body: Buffer) => decodeExposition(body, { nodeName: 'lab-node', ...NO_TIMES });
+
+/** The stored usages after each of three rounds, about 20 s apart, whose summary took 30 ms. */
 async function recordsOf(
   file: string,
   decode: (body: Buffer, origin: TimedResponseOrigin) => MetricsBatch,
 ): Promise<readonly NodeRecord[]> {
   const records: NodeRecord[] = [];
+  const moments = await momentsOf();
   for (const [index, round] of ROUNDS.entries()) {
-    const body = await readFile(new URL(`${round}-${file}`, SERIES));
-    const times = { requestedAtMs: index * 20_000, receivedAtMs: index * 20_000, receivedAtWallMs: 0 };
-    const response = decode(body, { nodeName: 'lab-node', ...times });
+    const body = await recording(`${round}-${file}`);
+    const readAtMs = (moments[index] ?? Number.NaN) - (moments[0] ?? Number.NaN);
+    const times = { requestedAtMs: readAtMs - 15, respondedAtMs: readAtMs + 15, receivedAtMs: readAtMs + 20 };
+    const response = decode(body, { nodeName: 'lab-node', ...times, receivedAtWallMs: 0 });
     const options = { resolutionMs: 20_000, cycleStartedAtMs: 0, livePodUid: () => undefined };
     records.push(nextNodeRecord(records.at(-1), response, options));
   }
   return records;
+}
+
+/** A value that the kubelet caches, as its summary and, with milliseconds, its exposition report it. */
+async function cachedValues(round: string, name: string) {
+  const summary = JSON.parse(String(await recording(`${round}-summary-cpu-memory.json`)));
+  const pod = summary.pods.find(({ podRef }: { podRef: { name: string } }) => podRef.name === name);
+  const { cpu } = name === 'node' ? summary.node : pod;
+  const series =
+    name === 'node' ? 'node_cpu_usage_seconds_total' : `pod_cpu_usage_seconds_total\\{.*"${name}"\\}`;
+  const exposition = String(await recording(`${round}-metrics-resource.txt`));
+  const [, stamp] = new RegExp(`^${series} \\S+ (\\d+)$`, 'm').exec(exposition) ?? [];
+  const takenAtMs = Date.parse(cpu.time);
+  const response = asCached(readingResponse());
+  const counter = { takenAtMs, cpuCoreNanoseconds: cpu.usageCoreNanoSeconds, response };
+  return { counter, nanocores: cpu.usageNanoCores, sampledAtMs: Number(stamp) };
 }
 
 describe("a real kubelet's responses", () => {
@@ -32,8 +67,8 @@ describe("a real kubelet's responses", () => {
     const burn = (record: NodeRecord | undefined, pod: string) =>
       record?.pods.get(pod)?.usage?.containers.find(({ name }) => name === 'burn');
     expect(burn(second, 'default/burner-7b8469d94f-wrk7k')).to.deep.include({
-      windowMs: 20_000,
-      cpuNanocores: 61_383_429,
+      windowMs: 20_268,
+      cpuNanocores: 60_571_767,
       memoryBytes: 25_436_160,
     });
     // 16 s old at the first reading, and so its rate covers its lifetime.
@@ -41,8 +76,33 @@ describe("a real kubelet's responses", () => {
       windowMs: 16_000,
       cpuNanocores: 61_205_996,
     });
-    expect(burn(third, 'default/burner-7b8469d94f-wrk7k')).to.deep.include({ windowMs: 40_000 });
+    expect(burn(third, 'default/burner-7b8469d94f-wrk7k')).to.deep.include({
+      windowMs: 20_383,
+      cpuNanocores: 60_217_464,
+    });
     expect(first?.usage).to.deep.include({ cpuNanocores: 189_083_034, windowMs: 10_000 });
+  });
+
+  it("prove the time between a cache's samples by the kubelet's rate, over one sampling interval", async () => {
+    const names = ['burner-7b8469d94f-v2dlv', 'burner-7b8469d94f-wrk7k'];
+    for (const name of names) {
+      for (const [before, after] of [
+        ['t0', 't1'],
+        ['t1', 't2'],
+      ] as const) {
+        const [earlier, later] = [await cachedValues(before, name), await cachedValues(after, name)];
+        const intervalMs = intervalBetween(earlier.counter, later.counter, later.nanocores);
+        expect(intervalMs, `${name} ${before}`).to.be.closeTo(later.sampledAtMs - earlier.sampledAtMs, 1);
+      }
+    }
+  });
+
+  it('do not prove it by the rate of the node, which covers the second of two intervals of 10 s', async () => {
+    const [earlier, later] = [await cachedValues('t0', 'node'), await cachedValues('t1', 'node')];
+    expect(later.sampledAtMs - earlier.sampledAtMs).to.equal(20_040);
+    const used = later.counter.cpuCoreNanoseconds - earlier.counter.cpuCoreNanoseconds;
+    expect((used / later.nanocores) * 1000).to.be.closeTo(20_660, 1);
+    expect(intervalBetween(earlier.counter, later.counter, later.nanocores)).to.equal(20_000);
   });
 
   for (const [file, decode] of [
@@ -54,7 +114,7 @@ describe("a real kubelet's responses", () => {
       for (const record of later) {
         for (const pod of BURNERS) {
           const [usage] = record.pods.get(pod)?.usage?.containers.filter(({ name }) => name === 'burn') ?? [];
-          expect(usage?.cpuNanocores).to.be.closeTo(60_000_000, 60_000_000 / 20 + 1e6);
+          expect(usage?.cpuNanocores).to.be.closeTo(60_000_000, 900_000);
           expect(usage?.memoryBytes).to.be.within(24 * 2 ** 20, 25 * 2 ** 20);
         }
         const quiet = record.pods.get('kube-system/quiet')?.usage?.containers[0];

@@ -1,19 +1,20 @@
 import { ABSENCES } from './absence.ts';
 import { type Presence, VALUE_KINDS, type ValueKind } from './observer.ts';
-import type { DayResult } from './run-day.ts';
+import { type DayResult, RESOLUTION_MS } from './run-day.ts';
 
 /** Reports a day in tables, as Markdown. */
 export function reportDay(day: DayResult): string {
-  const { size, events, scrapes, errors, worstAgeMs, faultCount, faults } = day;
+  const { size, events, scrapes, errors, windows, worstAgeMs, onTimeWindowMs, faultCount, faults } = day;
   return `# Accuracy
 
 \`make accuracy\` writes this page. This takes some minutes of CPU time, and the numbers are reproducible.
 
-The server's own scraper, decoders, manager and sink, at their defaults (a resolution of 60 s), read ${size.nodes} simulated nodes with
+The server's own scraper, decoders, manager and sink, at the resolution of the manifests (${RESOLUTION_MS / 1000} s), read ${size.nodes} simulated nodes with
 ${size.podsPerNode} pods each for ${size.hours} simulated hours, on a simulated clock. Half of the kubelets serve
-\`/stats/summary\`, half only \`/metrics/resource\`; a fifth of them sample their containers every 10 to 20 s, as cAdvisor does. Each served value is checked twice
-per cycle. A CPU value is compared with the true usage of the container or node over the window of the value, by the clock of the kubelet. A memory
-value is compared with the true usage at its timestamp.
+\`/stats/summary\`, half only \`/metrics/resource\`. Four fifths read their containers when they are requested, at a random moment of a response of
+5 to 50 ms, as with a CRI runtime; a fifth samples them at intervals of 10 to 20 s, each of another length, as cAdvisor does. Every node is sampled
+every 10.02 s. Each served value is checked twice per cycle. A CPU value is compared with the true usage between the two samples that
+it was computed from, a memory value with the true usage at the later one.
 
 ## Outcome
 
@@ -26,13 +27,14 @@ ${table(
   ],
 )}
 
-- Wrong values (beyond what the precision of timestamps explains), expired values, and objects missing without a reason: **${faultCount}**.
+- Wrong values (beyond what the precision of timestamps explains), expired values, windows that are too long, and objects missing without a reason: **${faultCount}**.
+- The longest window of a container that is read on demand was ${(onTimeWindowMs / 1000).toFixed(1)} s, where no scrape was lost or took 2 s.
 - The oldest served window had ended ${(worstAgeMs / 1000).toFixed(1)} s before it was checked.
 - ${whole(scrapes.responded)} scrapes succeeded, and ${whole(scrapes.lost)} were lost.
 ${faults.map((fault) => `- ${fault}\n`).join('')}
 ## Error of CPU
 
-The error is relative to the true mean over the window of the value. Usage below one millicore counts as one millicore.
+The error is relative to the true mean between the two samples. Usage below one millicore counts as one millicore.
 
 ${table(
   ['', 'Values', 'Median', '99th percentile', 'Worst'],
@@ -42,9 +44,22 @@ ${table(
   }),
 )}
 
-Timestamps of the summary are whole seconds, so each end of a window may be up to a second later than its timestamp. If the load is steady, this is an error
-of up to 1.7% over 60 s, and up to 10% over the 10 s of a container that has just started. If the load changes a hundredfold within such a second, the error
-is as large as the worst values above. Timestamps of the exposition are in milliseconds, so their error is negligible.
+Timestamps of the summary are whole seconds, so their difference is up to a second off. For containers that are read on demand, the time between the two
+requests replaces it; its error is at most half of the two response times, and the second is left only to kubelets that take seconds to respond. For samples of
+a cache, the kubelet's own rate proves the time between samples that are less than 19 s apart; beyond that, the second is an error of up to 5%. The exposition
+has milliseconds, which leave no error worth mentioning.
+
+## Length of windows
+
+${table(
+  ['', 'Median', '99th percentile', 'Longest'],
+  (Object.keys(VALUE_KINDS) as ValueKind[]).map((kind) => {
+    const { median, p99, worst } = windows[kind];
+    return [VALUE_KINDS[kind], seconds(median), seconds(p99), seconds(worst)];
+  }),
+)}
+
+Lost scrapes make windows longer than a cycle, and so do caches: the interval between two of their samples may be 20 s.
 
 A small step of the kubelet's clock cannot be distinguished from the age of samples. It affects values until both readings are later than the step. If a
 kubelet reports no UIDs and responds slowly, a pod can replace another pod of the same name before the response arrives. The new pod is then served with the
@@ -90,6 +105,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function whole(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function percent(fraction: number): string {

@@ -22,18 +22,28 @@ export interface DayResult extends Observations {
 }
 
 const HOUR_MS = 3_600_000;
+/** As the manifests have it. */
+export const RESOLUTION_MS = 15_000;
 /** By the first observation of a cycle, all have responded or failed; the second is right before the next cycle. */
-const OBSERVED_AT_MS = [30_000, 59_900];
+const OBSERVED_AT_MS = [12_500, 14_900];
 
 /** Simulates a day and compares all served values with the actual usage, twice per cycle. */
 export async function runDay(size: DaySize): Promise<DayResult> {
   const clock = new ManualClock();
   const cluster = new SocketlessCluster(clock);
-  const day = new DayOfEvents({ clock, dice: new Dice(size.seed), cluster, ...size });
-  const observer = new Observer(cluster);
+  const day = new DayOfEvents({
+    clock,
+    dice: new Dice(size.seed),
+    cluster,
+    resolutionMs: RESOLUTION_MS,
+    ...size,
+  });
+  const observer = new Observer(cluster, RESOLUTION_MS);
   const jitter = new Dice(size.seed + 1);
   await using pipeline = new Pipeline(cluster, {
     ...DEFAULTS,
+    resolutionMs: RESOLUTION_MS,
+    stalenessMs: RESOLUTION_MS + DEFAULTS.requestTimeoutMs,
     random: () => jitter.fraction(),
     onScraped: (outcome) => observer.noteScrape(outcome),
   });
@@ -50,7 +60,7 @@ export async function runDay(size: DaySize): Promise<DayResult> {
 
 /** Cycles begin at 0, at 12 s, and at every resolution after that. */
 function* checks(untilMs: number): Generator<number> {
-  for (let cycleMs = 12_000; cycleMs < untilMs; cycleMs += DEFAULTS.resolutionMs) {
+  for (let cycleMs = 12_000; cycleMs < untilMs; cycleMs += RESOLUTION_MS) {
     for (const afterMs of OBSERVED_AT_MS) yield cycleMs + afterMs;
   }
 }

@@ -10,6 +10,8 @@ export interface NodeSketch {
   readonly endpoint?: EndpointKind;
   readonly runtime?: RuntimeKind;
   readonly skewMs?: number;
+  /** Usual response time. */
+  readonly latencyMs?: number;
 }
 
 export interface PodSketch {

@@ -12,6 +12,9 @@ export type EndpointKind = 'summary' | 'resource';
 const GIBIBYTE = 2 ** 30;
 const DAY_MS = 86_400_000;
 
+/** No value is computed from an earlier one. */
+const MAX_READS = 8;
+
 /** One node over all its boots, scraped without sockets. */
 export class SocketlessNode {
   readonly name: string;
@@ -26,8 +29,15 @@ export class SocketlessNode {
   /** Whether its kubelet repeats its last response, as one does that no longer samples. */
   isStuck = false;
   readonly #lastResponses = new Map<string, string>();
-  /** Response time; the kubelet reads the counters after half of it. */
-  latencyMs = 0;
+  /** Response time. */
+  latencyMs: number;
+  readonly usualLatencyMs: number;
+  /** Share of the response time after which the kubelet reads the counters. */
+  readAfter: () => number = () => 0.5;
+  /** How late the next scrape starts, as when this process or the network is busy. */
+  lateByMs: () => number = () => 0;
+  /** When the kubelet read the counters of its last responses, by the monotonic clock. */
+  readonly #readAtMs: number[] = [];
   /** Maximum number of concurrent requests so far. */
   maxInFlight = 0;
   #inFlight = 0;
@@ -39,13 +49,16 @@ export class SocketlessNode {
       endpoint = 'summary',
       runtime = 'cri',
       skewMs = 0,
-    }: { endpoint?: EndpointKind; runtime?: RuntimeKind; skewMs?: number },
+      latencyMs = 0,
+    }: { endpoint?: EndpointKind; runtime?: RuntimeKind; skewMs?: number; latencyMs?: number },
   ) {
     this.name = name;
     this.#time = clock;
     this.clock = new NodeClock(clock, skewMs);
     this.endpoint = endpoint;
     this.runtime = runtime;
+    this.latencyMs = latencyMs;
+    this.usualLatencyMs = latencyMs;
     this.#boot(clock.monotonicMs() - DAY_MS);
   }
 
@@ -102,9 +115,11 @@ export class SocketlessNode {
       await this.#time.sleep(timeoutMs, { signal });
       throw new Error('no complete response in time');
     }
-    if (this.latencyMs > 0) await this.#time.sleep(this.latencyMs / 2, { signal });
+    const beforeMs = Math.round(this.latencyMs * this.readAfter());
+    const afterMs = this.latencyMs - beforeMs;
+    if (beforeMs > 0) await this.#time.sleep(beforeMs, { signal });
     const text = this.#textOf(path);
-    if (this.latencyMs > 0) await this.#time.sleep(this.latencyMs / 2, { signal });
+    if (afterMs > 0) await this.#time.sleep(afterMs, { signal });
     return text;
   }
 
@@ -115,9 +130,20 @@ export class SocketlessNode {
   }
 
   #sample(path: string): string {
+    this.#noteRead();
     if (path === '/metrics/resource') return formatExposition(this.machine);
     if (this.endpoint === 'resource') throw new KubeletStatusError(403, 'Forbidden');
     return formatSummary(this.machine, { onlyCpuAndMemory: path.endsWith('only_cpu_and_memory=true') });
+  }
+
+  /** When the kubelet read the counters of its last responses, oldest first. */
+  get readAtMs(): readonly number[] {
+    return this.#readAtMs;
+  }
+
+  #noteRead(): void {
+    this.#readAtMs.push(this.#time.monotonicMs());
+    if (this.#readAtMs.length > MAX_READS) this.#readAtMs.shift();
   }
 
   #boot(bootedAtMs: number): NodeMachine {

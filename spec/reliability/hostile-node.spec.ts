@@ -196,7 +196,8 @@ async function resourcesAfter(
   const receive = (nodeName: string, read: (origin: TimedResponseOrigin) => MetricsBatch) => {
     const [nowMs, receivedAtWallMs] = [clock.monotonicMs(), clock.nowMs()];
     try {
-      sink.receive(read({ nodeName, requestedAtMs: nowMs, receivedAtMs: nowMs, receivedAtWallMs }));
+      const times = { requestedAtMs: nowMs, respondedAtMs: nowMs, receivedAtMs: nowMs };
+      sink.receive(read({ nodeName, ...times, receivedAtWallMs }));
     } catch {
       sink.recordFailure(nodeName);
     }

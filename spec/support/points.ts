@@ -4,6 +4,7 @@ import type {
   NodePoint,
   PodPoints,
 } from '#lib/resource-metrics/metrics-batch.ts';
+import type { ReadingResponse } from '#lib/resource-metrics/sink/reading-response.ts';
 
 /** Reference time of specs by the kubelet's clock, in whole seconds. */
 export const T0_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
@@ -17,6 +18,7 @@ export function containerPoint(changes: Partial<ContainerPoint> = {}): Container
     startedAtMs: at(-3600),
     takenAtMs: at(0),
     cpuCoreNanoseconds: 1e9,
+    cpuUsageNanocores: undefined,
     memoryBytes: 1024 * 1024,
     ...changes,
   };
@@ -52,11 +54,30 @@ export function metricsBatch(changes: Partial<MetricsBatch> = {}): MetricsBatch 
   return {
     nodeName: 'node-1',
     requestedAtMs: changes.receivedAtMs ?? 0,
+    respondedAtMs: changes.receivedAtMs ?? 0,
     receivedAtMs: 0,
     stampResolution: 'second',
     node: nodePoint(),
     pods: [],
     ignored: [],
     ...changes,
+  };
+}
+
+/** A response in whole seconds that arrived at once, of a kubelet that reads containers on demand. */
+export function readingResponse(
+  changes: Partial<ReadingResponse> & { readonly atMs?: number } = {},
+): ReadingResponse {
+  const { atMs = 0, ...others } = changes;
+  return {
+    requestedAtMs: atMs,
+    respondedAtMs: atMs,
+    receivedAtMs: atMs,
+    stampResolution: 'second',
+    clockLead: { minMs: Number.NEGATIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY },
+    consistentSinceMs: Number.NEGATIVE_INFINITY,
+    consistentSamples: 10,
+    showsCache: false,
+    ...others,
   };
 }

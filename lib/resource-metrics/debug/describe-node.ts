@@ -166,13 +166,14 @@ export function explainScrape(
  * @param of subject of the readings, as in `container "app"`
  */
 export function explainHistory(
-  { readings, context }: UsageHistory,
+  { readings }: UsageHistory,
   { of, record }: { readonly of: string; readonly record: NodeRecord },
 ): Reason {
   const [oldest, newest] = [readings[0], readings.at(-1)];
   const at = newest === undefined ? 'no time' : new Date(newest.takenAtMs).toISOString();
-  if (isStuck({ context }, record)) {
-    const forMs = Math.round((record.receivedAtMs - context.receivedAtMs) / 1000) * 1000;
+  const { receivedAtMs } = record.response;
+  if (newest && isStuck({ readings }, receivedAtMs)) {
+    const forMs = Math.round((receivedAtMs - newest.response.receivedAtMs) / 1000) * 1000;
     return {
       code: 'SamplingStopped',
       message: `the last sample of ${of} was taken at ${at}; the kubelet has returned it for ${formatDuration(forMs)}`,

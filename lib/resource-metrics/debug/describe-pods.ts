@@ -313,7 +313,8 @@ function podReports(source: DebugSource, namespace: string, name: string): reado
   }
   const rank = ({ pod }: PodReport) => (pod.uid === uid ? 0 : 1);
   return reports.sort(
-    (a, b) => rank(a) - rank(b) || b.cached.record.receivedAtMs - a.cached.record.receivedAtMs,
+    (a, b) =>
+      rank(a) - rank(b) || b.cached.record.response.receivedAtMs - a.cached.record.response.receivedAtMs,
   );
 }
 

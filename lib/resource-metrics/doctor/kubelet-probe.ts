@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
-import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
+import type { MetricsBatch, ResponseTimes } from '#lib/resource-metrics/metrics-batch.ts';
 import {
   type AddressRules,
   chooseScrapeTarget,
@@ -85,14 +85,13 @@ async function attemptAll(
   const attempts: KubeletAttempt[] = [];
   const choice = new EndpointChoice(policy, clock);
   const scraped = choice.request(node, async ({ path, decode }) => {
-    const requestedAtMs = clock.monotonicMs();
     const note = (outcome: AttemptOutcome, endedAtMs = clock.nowMs()) =>
       attempts.push({ endpoint: path.split('?', 1)[0] ?? path, endedAtMs, outcome });
-    const read = (body: Buffer) => {
-      const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
+    const read = (body: Buffer, times: ResponseTimes) => {
+      const receivedAtWallMs = clock.nowMs();
       try {
-        const batch = decode(body, { nodeName: node.name, requestedAtMs, ...received });
-        note({ kind: 'responded', batch }, received.receivedAtWallMs);
+        const batch = decode(body, { nodeName: node.name, ...times, receivedAtWallMs });
+        note({ kind: 'responded', batch }, receivedAtWallMs);
       } catch (error) {
         note(unreadable(error, node.name, target));
       }

@@ -1,4 +1,4 @@
-import type { MetricsBatch } from '#lib/resource-metrics/metrics-batch.ts';
+import type { MetricsBatch, ResponseTimes } from '#lib/resource-metrics/metrics-batch.ts';
 import {
   formatAddress,
   type NoScrapeTarget,
@@ -186,10 +186,8 @@ export class Scraper {
       signal.throwIfAborted();
       await endpoints.request(node, async ({ path, decode }) => {
         endpoint = path;
-        const requestedAtMs = clock.monotonicMs();
-        const read = (body: Buffer) => {
-          const received = { receivedAtMs: clock.monotonicMs(), receivedAtWallMs: clock.nowMs() };
-          const batch = decode(body, { nodeName, requestedAtMs, ...received });
+        const read = (body: Buffer, times: ResponseTimes) => {
+          const batch = decode(body, { nodeName, ...times, receivedAtWallMs: clock.nowMs() });
           ignored = batch.ignored;
           this.#deliver(batch);
         };

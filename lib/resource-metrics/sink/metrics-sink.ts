@@ -143,7 +143,7 @@ export class MetricsSink {
     const oldestMs = this.#options.clock.monotonicMs() - MAX_GAP_MS;
     for (const [nodeName, record] of this.#records) {
       const isServed = this.#isServed(record);
-      if (isLive(nodeName) && (isServed || record.receivedAtMs >= oldestMs)) continue;
+      if (isLive(nodeName) && (isServed || record.response.receivedAtMs >= oldestMs)) continue;
       this.#records.delete(nodeName);
       this.#published.delete(nodeName);
       if (isServed) this.#nextExpiryMs = Number.NEGATIVE_INFINITY;

@@ -3,10 +3,10 @@ import type {
   MetricsBatch,
   NodePoint,
   PodPoints,
-  StampResolution,
 } from '#lib/resource-metrics/metrics-batch.ts';
 import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
+import { asCached, describeResponse, type ReadingResponse } from './reading-response.ts';
 import type { MeasuredUsage, NodeUsage } from './snapshot.ts';
 import { isStuck, nextHistory, type ReadingContext, type UsageHistory } from './usage-history.ts';
 
@@ -26,10 +26,7 @@ export interface NodeRecordOptions {
 
 /** The state of one node after its last response. Immutable. */
 export interface NodeRecord {
-  /** Start of the request and end of the response, on the monotonic clock. */
-  readonly requestedAtMs: number;
-  readonly receivedAtMs: number;
-  readonly stampResolution: StampResolution;
+  readonly response: ReadingResponse;
   /** Start of the cycle of the response, on the monotonic clock. */
   readonly respondedInCycleMs: number;
   /** Start of the last cycle in which a scrape failed since; `undefined` if none has. */
@@ -56,18 +53,15 @@ export function nextNodeRecord(
   batch: MetricsBatch,
   options: NodeRecordOptions,
 ): NodeRecord {
+  const response = describeResponse(previous?.response, batch);
   const context: ReadingContext = {
-    requestedAtMs: batch.requestedAtMs,
-    receivedAtMs: batch.receivedAtMs,
+    response,
     sincePreviousScrapeMs: sincePreviousScrape(previous, batch, options),
-    // After a change of endpoint, the coarser timestamps of earlier readings apply.
-    stampResolution: previous?.stampResolution === 'second' ? 'second' : batch.stampResolution,
   };
-  const history = batch.node && nextHistory(previous?.history, batch.node, context);
+  const history =
+    batch.node && nextHistory(previous?.history, batch.node, { ...context, response: asCached(response) });
   return {
-    requestedAtMs: batch.requestedAtMs,
-    receivedAtMs: batch.receivedAtMs,
-    stampResolution: batch.stampResolution,
+    response,
     respondedInCycleMs: options.cycleStartedAtMs,
     failedInCycleMs: undefined,
     history,
@@ -85,7 +79,7 @@ function sincePreviousScrape(
   { receivedAtMs, pods }: MetricsBatch,
   { resolutionMs }: NodeRecordOptions,
 ): number {
-  if (previous) return receivedAtMs - previous.requestedAtMs;
+  if (previous) return receivedAtMs - previous.response.requestedAtMs;
   const startsInFuture = ({ startedAtMs, takenAtMs }: ContainerPoint) =>
     startedAtMs !== undefined && startedAtMs > takenAtMs;
   return pods.some(({ containers }) => containers.some(startsInFuture)) ? 0 : resolutionMs;
@@ -108,7 +102,7 @@ function nextNodeUsage(
   history: UsageHistory | undefined,
   batch: MetricsBatch,
 ): NodeUsage | undefined {
-  if (!batch.node || !history || isStuck(history, batch)) return undefined;
+  if (!batch.node || !history || isStuck(history, batch.receivedAtMs)) return undefined;
   if (history.readings === previous?.history?.readings) return previous.usage;
   return history.usage ?? usageByKubelet(batch.node);
 }

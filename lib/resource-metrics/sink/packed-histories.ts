@@ -1,14 +1,14 @@
 import type { ExtraBytes } from '#lib/resource-metrics/metrics-batch.ts';
+import type { ReadingResponse } from './reading-response.ts';
+import type { CounterReading } from './sample-interval.ts';
 import type { MeasuredUsage } from './snapshot.ts';
-import type { CounterReading, UsageHistory } from './usage-history.ts';
+import type { UsageHistory } from './usage-history.ts';
 
-/** Columns of a row, followed by its readings, oldest first, and space up to the longest row. */
-const [STARTED_AT, REQUESTED_AT, RECEIVED_AT, WINDOW, CPU, MEMORY, COUNT, READINGS] = [
-  0, 1, 2, 3, 4, 5, 6, 7,
-];
+/** Columns of a row, followed by its readings, newest first; those missing up to the longest row are NaN. */
+const [STARTED_AT, WINDOW, CPU, MEMORY, READINGS] = [0, 1, 2, 3, 4];
 
-/** A timestamp and a counter. */
-const NUMBERS_PER_READING = 2;
+/** A timestamp, a counter, and the position of the response. */
+const NUMBERS_PER_READING = 3;
 
 /**
  * The histories of a node's containers, stored as rows of numbers in one block. Immutable.
@@ -20,6 +20,8 @@ export class PackedHistories {
   readonly #numbers: Float64Array;
   readonly #width: number;
   readonly #names: readonly string[];
+  /** Of all readings: usually the last two of the node. */
+  readonly #responses: readonly ReadingResponse[];
   /** `undefined` without extra resources. */
   readonly #extras: readonly (ExtraBytes | undefined)[] | undefined;
 
@@ -28,9 +30,11 @@ export class PackedHistories {
     const maxReadings = histories.reduce((count, { readings }) => Math.max(count, readings.length), 0);
     this.#width = READINGS + maxReadings * NUMBERS_PER_READING;
     this.#numbers = new Float64Array(histories.length * this.#width);
+    const responses = new ResponseList();
     histories.forEach((history, row) => {
-      this.#write(history, row * this.#width);
+      this.#write(history, row * this.#width, responses);
     });
+    this.#responses = responses.list;
     this.#names = previous?.sameNames(histories) ?? histories.map(({ name }) => name);
     this.#extras = histories.some(({ usage }) => usage?.extraBytes)
       ? histories.map(({ usage }) => usage?.extraBytes)
@@ -47,21 +51,19 @@ export class PackedHistories {
 
   at(row: number): UsageHistory {
     const start = row * this.#width;
-    const readings = new Array<CounterReading>(this.#number(start + COUNT)); // growing would allocate spare capacity
-    for (let index = 0; index < readings.length; index++) {
-      const offset = start + READINGS + index * NUMBERS_PER_READING;
+    const readings = new Array<CounterReading>(this.#countReadings(start)); // growing would allocate spare capacity
+    let offset = start + READINGS;
+    for (let index = readings.length - 1; index >= 0; index--) {
       const [takenAtMs, cpuCoreNanoseconds] = [this.#number(offset), this.#number(offset + 1)];
-      readings[index] = { takenAtMs, cpuCoreNanoseconds };
+      const response = this.#responses[this.#number(offset + 2)] as ReadingResponse;
+      readings[index] = { takenAtMs, cpuCoreNanoseconds, response };
+      offset += NUMBERS_PER_READING;
     }
     const startedAtMs = this.#number(start + STARTED_AT);
     return {
       name: this.nameAt(row),
       readings,
       startedAtMs: Number.isNaN(startedAtMs) ? undefined : startedAtMs,
-      context: {
-        requestedAtMs: this.#number(start + REQUESTED_AT),
-        receivedAtMs: this.#number(start + RECEIVED_AT),
-      },
       usage: this.usageAt(row),
     };
   }
@@ -91,8 +93,7 @@ export class PackedHistories {
 
   /** Time of the newest reading, which is the end of the usage's window. */
   timestampAt(row: number): number {
-    const start = row * this.#width;
-    return this.#number(start + READINGS + (this.#number(start + COUNT) - 1) * NUMBERS_PER_READING);
+    return this.#number(row * this.#width + READINGS);
   }
 
   /** Length of the usage's window in milliseconds. */
@@ -104,19 +105,37 @@ export class PackedHistories {
     return this.#numbers[offset] as number;
   }
 
-  #write({ readings, startedAtMs, context, usage }: UsageHistory, start: number): void {
+  #countReadings(start: number): number {
+    const end = start + this.#width;
+    let offset = start + READINGS;
+    while (offset < end && !Number.isNaN(this.#number(offset))) offset += NUMBERS_PER_READING;
+    return (offset - start - READINGS) / NUMBERS_PER_READING;
+  }
+
+  #write({ readings, startedAtMs, usage }: UsageHistory, start: number, responses: ResponseList): void {
     const numbers = this.#numbers;
     numbers[start + STARTED_AT] = startedAtMs ?? Number.NaN;
-    numbers[start + REQUESTED_AT] = context.requestedAtMs;
-    numbers[start + RECEIVED_AT] = context.receivedAtMs;
     numbers[start + WINDOW] = usage?.windowMs ?? Number.NaN;
     numbers[start + CPU] = usage?.cpuNanocores ?? Number.NaN;
     numbers[start + MEMORY] = usage?.memoryBytes ?? Number.NaN;
-    numbers[start + COUNT] = readings.length;
     let offset = start + READINGS;
-    for (const { takenAtMs, cpuCoreNanoseconds } of readings) {
+    for (let index = readings.length - 1; index >= 0; index--) {
+      const { takenAtMs, cpuCoreNanoseconds, response } = readings[index] as CounterReading;
       numbers[offset++] = takenAtMs;
       numbers[offset++] = cpuCoreNanoseconds;
+      numbers[offset++] = responses.add(response);
     }
+    numbers.fill(Number.NaN, offset, start + this.#width);
+  }
+}
+
+/** The distinct responses of a node's readings: few, unless samples are repeated for long. */
+class ResponseList {
+  readonly list: ReadingResponse[] = [];
+
+  /** @returns the position */
+  add(response: ReadingResponse): number {
+    const position = this.list.lastIndexOf(response);
+    return position < 0 ? this.list.push(response) - 1 : position;
   }
 }

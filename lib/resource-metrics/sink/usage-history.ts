@@ -1,31 +1,28 @@
-import type { MetricsPoint, StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
+import type { MetricsPoint, ResponseTimes } from '#lib/resource-metrics/metrics-batch.ts';
+import type { ReadingResponse } from './reading-response.ts';
+import { type CounterReading, intervalBetween } from './sample-interval.ts';
 import type { MeasuredUsage } from './snapshot.ts';
 
 /** The readings since a start of a container or node, and the usage computed from them. Immutable. */
 export interface UsageHistory {
   /** Of the container or the node. */
   readonly name: string;
-  /** Oldest first; limited to what later readings may need. */
+  /** Oldest first: the one that the newest is compared with, and those since. */
   readonly readings: readonly CounterReading[];
   /** As reported with the newest reading. */
   readonly startedAtMs: number | undefined;
-  /** When the newest reading was first received. */
-  readonly context: Pick<ReadingContext, 'requestedAtMs' | 'receivedAtMs'>;
   /** `undefined` if the readings do not suffice. */
   readonly usage: MeasuredUsage | undefined;
 }
 
-/** Times shared by all readings of a response. */
+/** What all readings of a response have in common. */
 export interface ReadingContext {
-  /** Start of the request and end of the response, on the monotonic clock. */
-  readonly requestedAtMs: number;
-  readonly receivedAtMs: number;
+  readonly response: ReadingResponse;
   /**
    * Time since the previous request to the node; containers that started before it may have been in that response.
    * The resolution for a first request, or 0 if start times are not reliable.
    */
   readonly sincePreviousScrapeMs: number;
-  readonly stampResolution: StampResolution;
 }
 
 /** Kubelets sample every 10 to 20 s, less often under load. */
@@ -34,8 +31,8 @@ const MAX_SAMPLE_AGE_MS = 30_000;
 /** Some kubelets recompute start times for each reading, and timestamps are rounded to seconds. */
 const START_TOLERANCE_MS = 1000;
 
-/** Twice the readings of a kubelet that samples every 10 s in the longest window. */
-const MAX_READINGS = 8;
+/** Twice the readings of a kubelet that samples every 10 s. */
+const MAX_READINGS = 4;
 
 /** A kubelet that returns the same sample for this long has stopped sampling. */
 const STUCK_SAMPLE_MS = 300_000;
@@ -54,39 +51,68 @@ export function nextHistory(
 ): UsageHistory {
   const newest = history?.readings.at(-1);
   if (history && newest?.takenAtMs === point.takenAtMs && !isCounterReset(newest, point)) {
-    return history.usage && isStuck(history, context) ? { ...history, usage: undefined } : history;
+    return history.usage && isStuck(history, context.response.receivedAtMs)
+      ? { ...history, usage: undefined }
+      : history;
   }
-  const isStepped = history !== undefined && clockWasStepped(history, point, context);
+  const { response } = context;
+  const isStepped = history !== undefined && clockWasStepped(history, point, response);
   const retained = history && !isStepped ? readingsSinceStart(history, point) : [];
-  const reading = { takenAtMs: point.takenAtMs, cpuCoreNanoseconds: point.cpuCoreNanoseconds };
-  const readings = [...retained, reading];
-  // After a clock was set back, old containers may seem to have just started.
-  const start = readings.length === 1 && !isStepped ? readingAtStart(point, context) : undefined;
-  const earlier = earlierReading(readings, context.stampResolution) ?? start;
+  const { takenAtMs, cpuCoreNanoseconds } = point;
+  const reading = { takenAtMs, cpuCoreNanoseconds, response };
+  const earlier = findEarlier(retained, reading, point);
   return {
     name: history?.name ?? point.name,
-    readings: neededReadings(readings),
+    readings: limitReadings([...retained.slice(earlier?.index ?? 0), reading]),
     startedAtMs: point.startedAtMs,
-    context,
-    usage: earlier && measure(earlier, point),
+    // After a clock was set back, old containers may seem to have just started.
+    usage: earlier
+      ? measure(point, earlier)
+      : retained.length === 0 && !isStepped
+        ? measureSinceStart(point, context)
+        : undefined,
   };
 }
 
 /** Whether the newest reading was first received so long ago that the kubelet must have stopped sampling. */
-export function isStuck(
-  history: Pick<UsageHistory, 'context'>,
-  { receivedAtMs }: Pick<ReadingContext, 'receivedAtMs'>,
-): boolean {
-  return receivedAtMs - history.context.receivedAtMs >= STUCK_SAMPLE_MS;
+export function isStuck({ readings }: Pick<UsageHistory, 'readings'>, receivedAtMs: number): boolean {
+  const newest = readings.at(-1);
+  return newest !== undefined && receivedAtMs - newest.response.receivedAtMs >= STUCK_SAMPLE_MS;
 }
 
-function measure(earlier: CounterReading, point: MetricsPoint): MeasuredUsage | undefined {
-  const cpuNanocores = cpuBetween(earlier, point);
+/** A reading to compare the newest one with, and the time between them. */
+interface EarlierReading {
+  readonly index: number;
+  readonly cpuCoreNanoseconds: number;
+  readonly windowMs: number;
+}
+
+/** Finds the last reading that is at least {@link MIN_WINDOW_MS} older than a new one, give or take a late cycle. */
+function findEarlier(
+  readings: readonly CounterReading[],
+  newest: CounterReading,
+  { cpuUsageNanocores }: MetricsPoint,
+): EarlierReading | undefined {
+  for (let index = readings.length - 1; index >= 0; index--) {
+    const reading = readings[index] as CounterReading;
+    const windowMs = intervalBetween(reading, newest, cpuUsageNanocores);
+    if (windowMs < MIN_WINDOW_MS - LATENESS_MS) continue;
+    return { index, cpuCoreNanoseconds: reading.cpuCoreNanoseconds, windowMs };
+  }
+  return undefined;
+}
+
+function measure(
+  point: MetricsPoint,
+  earlier: Pick<EarlierReading, 'cpuCoreNanoseconds' | 'windowMs'>,
+): MeasuredUsage | undefined {
+  const { windowMs } = earlier;
+  const cpuNanocores = cpuOver(point.cpuCoreNanoseconds - earlier.cpuCoreNanoseconds, windowMs);
   if (cpuNanocores === undefined) return undefined;
   return {
     name: point.name,
     timestampMs: point.takenAtMs,
-    windowMs: point.takenAtMs - earlier.takenAtMs,
+    windowMs,
     cpuNanocores,
     memoryBytes: point.memoryBytes,
     ...(point.extraBytes && { extraBytes: point.extraBytes }),
@@ -94,14 +120,14 @@ function measure(earlier: CounterReading, point: MetricsPoint): MeasuredUsage | 
 }
 
 /**
- * Returns a reading of zero at the start of a container or node that started since the previous scrape. The average
- * since an earlier start would say little about the present, and one over a very short time little at all.
+ * Averages over the age of a container or node that started since the previous scrape. The average since an earlier
+ * start would say little about the present, and one over a very short time little at all.
  */
-function readingAtStart(point: MetricsPoint, context: ReadingContext): CounterReading | undefined {
+function measureSinceStart(point: MetricsPoint, context: ReadingContext): MeasuredUsage | undefined {
   if (point.startedAtMs === undefined) return undefined;
-  const ageMs = point.takenAtMs - point.startedAtMs;
-  if (ageMs < MIN_WINDOW_MS || ageMs > context.sincePreviousScrapeMs) return undefined;
-  return { takenAtMs: point.startedAtMs, cpuCoreNanoseconds: 0 };
+  const windowMs = point.takenAtMs - point.startedAtMs;
+  if (windowMs < MIN_WINDOW_MS || windowMs > context.sincePreviousScrapeMs) return undefined;
+  return measure(point, { cpuCoreNanoseconds: 0, windowMs });
 }
 
 function readingsSinceStart(history: UsageHistory, point: MetricsPoint): readonly CounterReading[] {
@@ -127,26 +153,18 @@ function isCounterReset(newest: CounterReading, point: MetricsPoint): boolean {
  * Whether the time between two readings by the kubelet's clock is impossible by the local clock: each was taken
  * before the end of its response, and at most {@link MAX_SAMPLE_AGE_MS} before its request.
  */
-function clockWasStepped(history: UsageHistory, point: MetricsPoint, context: ReadingContext): boolean {
-  const newest = history.readings.at(-1);
+function clockWasStepped({ readings }: UsageHistory, point: MetricsPoint, response: ResponseTimes): boolean {
+  const newest = readings.at(-1);
   if (!newest) return false;
   const elapsedMs = point.takenAtMs - newest.takenAtMs;
-  const minMs = context.requestedAtMs - MAX_SAMPLE_AGE_MS - history.context.receivedAtMs;
-  const maxMs = context.receivedAtMs - (history.context.requestedAtMs - MAX_SAMPLE_AGE_MS);
+  const minMs = response.requestedAtMs - MAX_SAMPLE_AGE_MS - newest.response.receivedAtMs;
+  const maxMs = response.receivedAtMs - (newest.response.requestedAtMs - MAX_SAMPLE_AGE_MS);
   return elapsedMs < Math.max(0, minMs) || elapsedMs > maxMs;
 }
 
-/**
- * Selects the readings that later ones may need: the last one that is at least the longest window old, and those
- * since. If they are too many, as with a slow clock, the one closest to its neighbors is dropped.
- */
-function neededReadings(readings: readonly CounterReading[]): readonly CounterReading[] {
-  const newest = readings.at(-1);
-  const oldest = readings.findLastIndex(
-    ({ takenAtMs }) => newest !== undefined && newest.takenAtMs - takenAtMs >= SECOND_STAMPS_WINDOW_MS,
-  );
-  const needed = oldest > 0 ? readings.slice(oldest) : readings;
-  return needed.length > MAX_READINGS ? needed.toSpliced(findMostCrowded(needed), 1) : needed;
+/** If readings are too many, as with a slow clock, drops the one closest to its neighbors. */
+function limitReadings(readings: readonly CounterReading[]): readonly CounterReading[] {
+  return readings.length > MAX_READINGS ? readings.toSpliced(findMostCrowded(readings), 1) : readings;
 }
 
 /** @returns the index of the reading closest to its neighbors; never the oldest or newest */
@@ -159,46 +177,18 @@ function findMostCrowded(readings: readonly CounterReading[]): number {
   return crowded;
 }
 
-/** The value of a CPU counter at a time. */
-export interface CounterReading {
-  /** By the kubelet's clock. */
-  readonly takenAtMs: number;
-  readonly cpuCoreNanoseconds: number;
-}
-
 /** A shorter window says too little, since kubelets sample every 10 s or less often. */
 export const MIN_WINDOW_MS = 10_000;
 
-/** Timestamps in whole seconds cause a relative error of up to 1 s/window, so a longer window is preferred. */
-const SECOND_STAMPS_WINDOW_MS = 30_000;
+/** A window may be shorter by this, because the earlier cycle started late. */
+const LATENESS_MS = 500;
 
 /**
- * Computes the CPU usage between two readings in whole nanocores, rounded down as in metrics-server.
+ * Computes a rate in whole nanocores, rounded down as in metrics-server.
  *
+ * @param usedCoreNanoseconds difference of two readings of a counter
  * @returns `undefined` if the counter decreased: the container restarted in between
  */
-export function cpuBetween(earlier: CounterReading, later: CounterReading): number | undefined {
-  const usedCoreNanoseconds = later.cpuCoreNanoseconds - earlier.cpuCoreNanoseconds;
-  const windowSeconds = (later.takenAtMs - earlier.takenAtMs) / 1000;
-  return usedCoreNanoseconds < 0 ? undefined : Math.floor(usedCoreNanoseconds / windowSeconds);
-}
-
-/**
- * Finds the reading to compare the newest one with.
- *
- * With timestamps in whole seconds, the last one that is at least 30 s older, or else the first that is at least 10 s
- * older. With milliseconds, the last one that is at least 10 s older.
- *
- * @param readings since one start, oldest first
- */
-export function earlierReading(
-  readings: readonly CounterReading[],
-  stampResolution: StampResolution,
-): CounterReading | undefined {
-  const newest = readings.at(-1);
-  if (!newest) return undefined;
-  const isOlderBy = (windowMs: number) => (reading: CounterReading) =>
-    newest.takenAtMs - reading.takenAtMs >= windowMs;
-  if (stampResolution === 'millisecond') return readings.findLast(isOlderBy(MIN_WINDOW_MS));
-  return readings.findLast(isOlderBy(SECOND_STAMPS_WINDOW_MS)) ?? readings.find(isOlderBy(MIN_WINDOW_MS));
+export function cpuOver(usedCoreNanoseconds: number, windowMs: number): number | undefined {
+  return usedCoreNanoseconds < 0 ? undefined : Math.floor(usedCoreNanoseconds / (windowMs / 1000));
 }

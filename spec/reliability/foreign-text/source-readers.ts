@@ -64,7 +64,8 @@ const OWN_FILE = { length: MEBIBYTE / 4, by: 'the operator' };
 /** Linux' limit for one argument. */
 const ARGUMENT = { length: 128 * 1024, by: 'the kernel' };
 
-const ORIGIN = { nodeName: 'a', requestedAtMs: 0, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
+const TIMES = { requestedAtMs: 0, respondedAtMs: 1, receivedAtMs: 1, receivedAtWallMs: 1_795_251_662_000 };
+const ORIGIN = { nodeName: 'a', ...TIMES };
 const RULES = {
   preferredAddressTypes: ['InternalIP', 'Hostname'],
   port: 10250,

@@ -26,6 +26,7 @@ const recorded = (name: string) => readFileSync(`${KUBELET}/${name}`, 'utf8');
 const ORIGIN = {
   nodeName: 'lab-node',
   requestedAtMs: 0,
+  respondedAtMs: 1,
   receivedAtMs: 1,
   receivedAtWallMs: 1_795_251_662_000,
 };

@@ -111,7 +111,8 @@ describe('EndpointChoice', () => {
 });
 
 const FIXTURES = new URL('../../fixtures/kubelet/series/', import.meta.url);
-const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7, receivedAtWallMs: 9 };
+const TIMES = { requestedAtMs: 5, respondedAtMs: 6, receivedAtMs: 7 };
+const ORIGIN = { nodeName: 'lab-node', ...TIMES, receivedAtWallMs: 9 };
 
 describe('kubeletEndpoints', () => {
   it('requests the full summary only for storage', () => {

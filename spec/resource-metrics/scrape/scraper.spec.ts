@@ -57,10 +57,13 @@ function setup(
           using _paused = pause?.();
           await clock.sleep(kubelet.waitsMs, { signal });
         }
-        requests.push({ host, path, atMs: clock.monotonicMs() });
+        const requestedAtMs = clock.monotonicMs();
+        requests.push({ host, path, atMs: requestedAtMs });
         await clock.sleep(kubelet.afterMs, { signal });
         if (kubelet.fails !== undefined) throw new Error(kubelet.fails);
-        return read(Buffer.from(kubelet.text ?? '{"pods":[]}'));
+        const [respondedAtMs, receivedAtMs] = [clock.monotonicMs(), clock.monotonicMs()];
+        const times = { requestedAtMs, respondedAtMs, receivedAtMs };
+        return read(Buffer.from(kubelet.text ?? '{"pods":[]}'), times);
       },
       retain: async (addresses) => {
         retained.push([...addresses]);

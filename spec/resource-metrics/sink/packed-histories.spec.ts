@@ -1,25 +1,36 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PackedHistories } from '#lib/resource-metrics/sink/packed-histories.ts';
+import type { ReadingResponse } from '#lib/resource-metrics/sink/reading-response.ts';
 import type { MeasuredUsage } from '#lib/resource-metrics/sink/snapshot.ts';
 import type { UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
-import { at } from '#spec/support/points.ts';
+import { at, readingResponse } from '#spec/support/points.ts';
 
 const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const extraBytes = fc.option(fc.record({ swap: whole, 'ephemeral-storage': whole }, { requiredKeys: [] }), {
   nil: undefined,
 });
 
+const response: fc.Arbitrary<ReadingResponse> = fc.record({
+  requestedAtMs: whole,
+  respondedAtMs: whole,
+  receivedAtMs: whole,
+  stampResolution: fc.constantFrom('second', 'millisecond'),
+  clockLead: fc.record({ minMs: whole, maxMs: whole }),
+  consistentSinceMs: whole,
+  consistentSamples: whole,
+  showsCache: fc.boolean(),
+});
+
 /** A history whose usage's window ends with its newest reading. */
 const history: fc.Arbitrary<UsageHistory> = fc
   .record({
     name: fc.string(),
-    readings: fc.array(fc.record({ takenAtMs: whole, cpuCoreNanoseconds: whole }), {
+    readings: fc.array(fc.record({ takenAtMs: whole, cpuCoreNanoseconds: whole, response }), {
       minLength: 1,
       maxLength: 6,
     }),
     startedAtMs: fc.option(whole, { nil: undefined }),
-    context: fc.record({ requestedAtMs: whole, receivedAtMs: whole }),
     measured: fc.option(fc.record({ windowMs: whole, cpuNanocores: whole, memoryBytes: whole, extraBytes }), {
       nil: undefined,
     }),
@@ -39,9 +50,8 @@ function usageOf(
 
 const simple = (name: string): UsageHistory => ({
   name,
-  readings: [{ takenAtMs: at(0), cpuCoreNanoseconds: 1e9 }],
+  readings: [{ takenAtMs: at(0), cpuCoreNanoseconds: 1e9, response: readingResponse() }],
   startedAtMs: undefined,
-  context: { requestedAtMs: 0, receivedAtMs: 1 },
   usage: undefined,
 });
 

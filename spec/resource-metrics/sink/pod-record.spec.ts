@@ -46,9 +46,10 @@ describe('PodRecord', () => {
     const [, record] = recordsOf(first, second);
     expect(record?.containers.map(({ name }) => name)).to.deep.equal(['app', 'side']);
     for (const likelyIndex of [0, 1, 2]) {
-      expect(record?.historyOf('side', likelyIndex)?.readings).to.deep.equal([
-        { takenAtMs: at(0), cpuCoreNanoseconds: 2e9 },
-        { takenAtMs: at(60), cpuCoreNanoseconds: 5e9 },
+      const readings = record?.historyOf('side', likelyIndex)?.readings ?? [];
+      expect(readings.map((each) => [each.takenAtMs, each.cpuCoreNanoseconds])).to.deep.equal([
+        [at(0), 2e9],
+        [at(60), 5e9],
       ]);
     }
     expect(record?.historyOf('other', 0)).to.equal(undefined);

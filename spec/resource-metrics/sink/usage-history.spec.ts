@@ -1,27 +1,23 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  cpuBetween,
-  earlierReading,
-  nextHistory,
-  type ReadingContext,
-  type UsageHistory,
-} from '#lib/resource-metrics/sink/usage-history.ts';
-import { at, containerPoint } from '#spec/support/points.ts';
+import type { ReadingResponse } from '#lib/resource-metrics/sink/reading-response.ts';
+import { cpuOver, nextHistory, type UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
+import { at, containerPoint, readingResponse } from '#spec/support/points.ts';
 
-type Step = Parameters<typeof containerPoint>[0] & { readonly context?: Partial<ReadingContext> };
+type Step = Parameters<typeof containerPoint>[0] & {
+  readonly response?: Partial<ReadingResponse>;
+  readonly sincePreviousScrapeMs?: number;
+};
 
-/** Adds readings received at their timestamps, plus the offset of a step. */
+/** Adds readings of responses at their timestamps, or with other times. */
 function historyOf(...steps: Step[]): UsageHistory {
   let history: UsageHistory | undefined;
-  for (const { context, ...changes } of steps) {
+  for (const { response, sincePreviousScrapeMs = 60_000, ...changes } of steps) {
     const point = containerPoint(changes);
+    const atMs = response?.receivedAtMs ?? point.takenAtMs - at(0);
     history = nextHistory(history, point, {
-      requestedAtMs: context?.receivedAtMs ?? point.takenAtMs - at(0),
-      receivedAtMs: point.takenAtMs - at(0),
-      sincePreviousScrapeMs: 60_000,
-      stampResolution: 'second',
-      ...context,
+      response: readingResponse({ atMs, ...response }),
+      sincePreviousScrapeMs,
     });
   }
   if (!history) throw new Error('a history needs a reading');
@@ -60,7 +56,7 @@ describe('nextHistory', () => {
       historyOf({
         startedAtMs: at(seconds),
         cpuCoreNanoseconds: 2e9,
-        context: { sincePreviousScrapeMs },
+        sincePreviousScrapeMs,
       }).usage;
 
     it('averages since a start that is later than the previous scrape and at least 10 s ago', () => {
@@ -85,19 +81,14 @@ describe('nextHistory', () => {
     const again = nextHistory(
       history,
       containerPoint({ takenAtMs: at(60), cpuCoreNanoseconds: 2e9, memoryBytes: 5 }),
-      {
-        requestedAtMs: 75_000,
-        receivedAtMs: 75_000,
-        sincePreviousScrapeMs: 15_000,
-        stampResolution: 'second',
-      },
+      { response: readingResponse({ atMs: 75_000 }), sincePreviousScrapeMs: 15_000 },
     );
     expect(again).to.equal(history);
   });
 
   it('has no usage after five minutes with the same sample', () => {
     const same = { takenAtMs: at(60), cpuCoreNanoseconds: 2e9 };
-    const readAgain = (receivedAtMs: number) => ({ ...same, context: { receivedAtMs } });
+    const readAgain = (receivedAtMs: number) => ({ ...same, response: { receivedAtMs } });
     const steps = [{ takenAtMs: at(0) }, same, readAgain(359_999)];
     expect(historyOf(...steps).usage).not.to.equal(undefined);
     expect(historyOf(...steps, readAgain(360_000)).usage).to.equal(undefined);
@@ -125,9 +116,9 @@ describe('nextHistory', () => {
     it('discards readings if the counter decreased within a second', () => {
       const { readings } = historyOf(
         { takenAtMs: at(0), cpuCoreNanoseconds: 9e9 },
-        { takenAtMs: at(0), cpuCoreNanoseconds: 1e3, context: { receivedAtMs: 400 } },
+        { takenAtMs: at(0), cpuCoreNanoseconds: 1e3, response: { receivedAtMs: 400 } },
       );
-      expect(readings).to.deep.equal([{ takenAtMs: at(0), cpuCoreNanoseconds: 1e3 }]);
+      expect(readings.map(({ cpuCoreNanoseconds }) => cpuCoreNanoseconds)).to.deep.equal([1e3]);
     });
   });
 
@@ -163,8 +154,12 @@ describe('nextHistory', () => {
   describe("when the kubelet's clock is stepped", () => {
     const stepped = (seconds: number) =>
       historyOf(
-        { takenAtMs: at(0) },
-        { takenAtMs: at(60 + seconds), cpuCoreNanoseconds: 2e9, context: { receivedAtMs: 60_000 } },
+        { takenAtMs: at(0), response: { consistentSamples: 0 } },
+        {
+          takenAtMs: at(60 + seconds),
+          cpuCoreNanoseconds: 2e9,
+          response: { receivedAtMs: 60_000, consistentSamples: 0 },
+        },
       );
 
     it('discards readings before a step back', () => {
@@ -176,9 +171,9 @@ describe('nextHistory', () => {
       for (const seconds of [-1, -5, -17]) {
         const { readings, usage } = historyOf(
           { takenAtMs: at(0) },
-          { takenAtMs: at(seconds), cpuCoreNanoseconds: 2e9, context: { receivedAtMs: 12_000 } },
+          { takenAtMs: at(seconds), cpuCoreNanoseconds: 2e9, response: { receivedAtMs: 12_000 } },
         );
-        expect(readings).to.deep.equal([{ takenAtMs: at(seconds), cpuCoreNanoseconds: 2e9 }]);
+        expect(readings.map(({ takenAtMs }) => takenAtMs)).to.deep.equal([at(seconds)]);
         expect(usage).to.equal(undefined);
       }
     });
@@ -194,7 +189,7 @@ describe('nextHistory', () => {
           takenAtMs: at(-3580),
           startedAtMs: at(-3600),
           cpuCoreNanoseconds: 2e12,
-          context: { receivedAtMs: 60_000 },
+          response: { receivedAtMs: 60_000 },
         },
       );
       expect(readings).to.have.length(1);
@@ -209,11 +204,11 @@ describe('nextHistory', () => {
     it('accepts slow responses', () => {
       const slow = (takenAtSeconds: number) =>
         historyOf(
-          { takenAtMs: at(0), context: { requestedAtMs: 0, receivedAtMs: 50_000 } },
+          { takenAtMs: at(0), response: { requestedAtMs: 0, receivedAtMs: 50_000 } },
           {
             takenAtMs: at(takenAtSeconds),
             cpuCoreNanoseconds: 2e9,
-            context: { requestedAtMs: 60_000, receivedAtMs: 110_000 },
+            response: { requestedAtMs: 60_000, receivedAtMs: 110_000 },
           },
         ).readings;
       expect(slow(15)).to.have.length(2);
@@ -222,35 +217,64 @@ describe('nextHistory', () => {
     });
   });
 
-  it('retains only readings that later ones need', () => {
-    const steps = Array.from({ length: 100 }, (_, index) => ({
-      takenAtMs: at(index * 10),
-      cpuCoreNanoseconds: 1e9 + index,
-    }));
-    expect(historyOf(...steps).readings.map(({ takenAtMs }) => takenAtMs)).to.deep.equal([
-      at(960),
-      at(970),
-      at(980),
-      at(990),
-    ]);
+  it('compares with the last reading that is at least 10 s older, whatever the precision of timestamps', () => {
+    const windowOf = (seconds: number[], stampResolution: 'second' | 'millisecond') =>
+      historyOf(...seconds.map((each) => ({ takenAtMs: at(each), response: { stampResolution } }))).usage
+        ?.windowMs;
+    for (const resolution of ['second', 'millisecond'] as const) {
+      expect(windowOf([0, 15, 30, 45, 60], resolution)).to.equal(15_000);
+      expect(windowOf([0, 12, 27], resolution)).to.equal(15_000);
+      expect(windowOf([0, 15, 20], resolution)).to.equal(20_000);
+      expect(windowOf([0, 10], resolution)).to.equal(10_000);
+      expect(windowOf([0, 9], resolution)).to.equal(undefined);
+      expect(windowOf([0], resolution)).to.equal(undefined);
+    }
   });
 
-  it('retains at most eight readings, and still computes usage', () => {
+  it('accepts a reading that is up to half a second less than 10 s older, since cycles may start late', () => {
+    const windowAfter = (seconds: number) => {
+      const response = { stampResolution: 'millisecond' } as const;
+      return historyOf({ response }, { takenAtMs: at(seconds), response }).usage?.windowMs;
+    };
+    expect(windowAfter(9.5)).to.equal(9500);
+    expect(windowAfter(9.499)).to.equal(undefined);
+  });
+
+  it('compares with the reading of the previous cycle at a resolution of 10 s, in whole seconds', () => {
+    // Requests at 0.99 and 11.0 s: timestamps 11 s apart; then at 20.99 s: 9 s apart.
+    const requests = [990, 11_000, 20_990].map((receivedAtMs) => ({
+      takenAtMs: at(Math.floor(receivedAtMs / 1000)),
+      response: { receivedAtMs, respondedAtMs: receivedAtMs, requestedAtMs: receivedAtMs },
+    }));
+    expect(historyOf(...requests.slice(0, 2)).usage?.windowMs).to.equal(10_010);
+    expect(historyOf(...requests).usage?.windowMs).to.equal(9990);
+  });
+
+  it('retains two readings, the newest and the one that it is compared with', () => {
+    const steps = Array.from({ length: 100 }, (_, index) => ({
+      takenAtMs: at(index * 15),
+      cpuCoreNanoseconds: 1e9 + index,
+    }));
+    const { readings } = historyOf(...steps);
+    expect(readings.map(({ takenAtMs }) => takenAtMs)).to.deep.equal([at(98 * 15), at(99 * 15)]);
+  });
+
+  it('retains at most four readings, and still computes usage', () => {
     for (const stepMs of [1, 1000]) {
       const steps = Array.from({ length: 2001 }, (_, index) => ({
         takenAtMs: at(0) + index * stepMs,
         cpuCoreNanoseconds: 1e9 + index * stepMs * 1e6,
-        context: { receivedAtMs: index * Math.max(stepMs, 15) },
+        response: { receivedAtMs: index * Math.max(stepMs, 15) },
       }));
       const { readings, usage } = historyOf(...steps);
-      expect(readings, `every ${stepMs} ms`).to.have.length.at.most(8);
+      expect(readings, `every ${stepMs} ms`).to.have.length.at.most(4);
       expect(readings.at(-1)?.takenAtMs).to.equal(at(0) + 2000 * stepMs);
       if (stepMs === 1000) expect(usage).to.deep.include({ cpuNanocores: 1e9 });
-      if (stepMs === 1000) expect(usage?.windowMs).to.be.within(30_000, 40_000);
+      if (stepMs === 1000) expect(usage?.windowMs).to.be.within(10_000, 20_000);
     }
   });
 
-  it('never computes a negative usage or a window shorter than 10 s', () => {
+  it('never computes a negative usage or a window shorter than 9.5 s', () => {
     const step = fc.record({
       afterSeconds: fc.integer({ min: -100, max: 100 }),
       receivedAfterMs: fc.integer({ min: 0, max: 100_000 }),
@@ -268,16 +292,17 @@ describe('nextHistory', () => {
           for (const { afterSeconds, receivedAfterMs, ...changes } of steps) {
             takenAtMs += afterSeconds * 1000;
             receivedAtMs += receivedAfterMs;
-            const context = {
+            const response = readingResponse({
               requestedAtMs: receivedAtMs - receivedAfterMs / 2,
+              respondedAtMs: receivedAtMs,
               receivedAtMs,
-              sincePreviousScrapeMs: receivedAfterMs,
               stampResolution: resolution,
-            } as const;
+            });
+            const context = { response, sincePreviousScrapeMs: receivedAfterMs };
             history = nextHistory(history, containerPoint({ takenAtMs, ...changes }), context);
             if (history.usage) {
               expect(history.usage.cpuNanocores).to.be.at.least(0);
-              expect(history.usage.windowMs).to.be.at.least(10_000);
+              expect(history.usage.windowMs).to.be.at.least(9500);
               expect(history.usage.timestampMs).to.equal(takenAtMs);
             }
           }
@@ -287,19 +312,17 @@ describe('nextHistory', () => {
   });
 });
 
-const reading = (seconds: number, cpuCoreNanoseconds = 0) => ({ takenAtMs: at(seconds), cpuCoreNanoseconds });
-
-describe('cpuBetween', () => {
-  it('divides the counter difference by the time', () => {
-    expect(cpuBetween(reading(0, 1_548_975_014), reading(20, 2_776_643_596))).to.equal(61_383_429);
+describe('cpuOver', () => {
+  it('divides the counter difference by the time, and rounds down', () => {
+    expect(cpuOver(2_776_643_596 - 1_548_975_014, 20_000)).to.equal(61_383_429);
   });
 
   it('returns undefined if the counter decreased', () => {
-    expect(cpuBetween(reading(0, 2), reading(10, 1))).to.equal(undefined);
+    expect(cpuOver(-1, 10_000)).to.equal(undefined);
   });
 
   it('returns zero for an idle container', () => {
-    expect(cpuBetween(reading(0, 12_046_741), reading(20, 12_046_741))).to.equal(0);
+    expect(cpuOver(0, 20_000)).to.equal(0);
   });
 
   it('is exact to a microcore after three years on a busy 64-core node', () => {
@@ -308,40 +331,9 @@ describe('cpuBetween', () => {
     fc.assert(
       fc.property(coreNanoseconds, rate, fc.integer({ min: 10, max: 300 }), (before, nanocores, seconds) => {
         const after = before + nanocores * BigInt(seconds);
-        const measured = cpuBetween(reading(0, Number(before)), reading(seconds, Number(after)));
+        const measured = cpuOver(Number(after) - Number(before), seconds * 1000);
         expect(Math.abs((measured ?? Number.NaN) - Number(nanocores))).to.be.below(1000);
       }),
     );
-  });
-});
-
-describe('earlierReading', () => {
-  const seconds = (readings: number[], stampResolution: 'second' | 'millisecond') => {
-    const found = earlierReading(
-      readings.map((each) => reading(each)),
-      stampResolution,
-    );
-    return found && (found.takenAtMs - at(0)) / 1000;
-  };
-
-  it('returns the last reading at least 30 s older, with timestamps in seconds', () => {
-    expect(seconds([0, 15, 30, 45, 60], 'second')).to.equal(30);
-    expect(seconds([0, 60], 'second')).to.equal(0);
-  });
-
-  it('returns the first reading at least 10 s older if none is 30 s older', () => {
-    expect(seconds([0, 12, 27], 'second')).to.equal(0);
-    expect(seconds([0, 12], 'second')).to.equal(0);
-  });
-
-  it('returns undefined if all readings are less than 10 s older', () => {
-    expect(seconds([0, 9], 'second')).to.equal(undefined);
-    expect(seconds([0, 9.999], 'millisecond')).to.equal(undefined);
-    expect(seconds([0], 'second')).to.equal(undefined);
-  });
-
-  it('returns the last reading at least 10 s older, with timestamps in milliseconds', () => {
-    expect(seconds([0, 15.002, 30.001, 45], 'millisecond')).to.equal(30.001);
-    expect(seconds([0, 15, 20], 'millisecond')).to.equal(0);
   });
 });

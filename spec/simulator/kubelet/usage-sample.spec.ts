@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { latestHousekeeping, sampleCounter } from '#simulator/kubelet/usage-sample.ts';
+import {
+  latestHousekeeping,
+  latestNodeHousekeeping,
+  sampleCounter,
+} from '#simulator/kubelet/usage-sample.ts';
 
 describe('latestHousekeeping', () => {
   it('samples a cgroup when it appears, and then every 10 to 20 s', () => {
@@ -14,9 +18,24 @@ describe('latestHousekeeping', () => {
     );
   });
 
+  it('samples at intervals of different lengths', () => {
+    const intervals = [1, 2, 3, 4, 5].map((round) => {
+      const { takenAtMs, previousAtMs = 0 } = latestHousekeeping('a', 0, round * 15_000 + 2500);
+      return takenAtMs - previousAtMs;
+    });
+    expect(new Set(intervals).size).to.be.greaterThan(2);
+  });
+
   it('has a rhythm for each cgroup', () => {
     const checks = ['a', 'b', 'c', 'd'].map((id) => latestHousekeeping(id, 0, 100_000).takenAtMs);
     expect(new Set(checks).size).to.be.greaterThan(1);
+  });
+});
+
+describe('latestNodeHousekeeping', () => {
+  it('samples a node every 10.02 s', () => {
+    expect(latestNodeHousekeeping(5, 10_024)).to.deep.equal({ takenAtMs: 5, previousAtMs: undefined });
+    expect(latestNodeHousekeeping(5, 10_025)).to.deep.equal({ takenAtMs: 10_025, previousAtMs: 5 });
   });
 });
 

@@ -1,5 +1,10 @@
 import { createStringInterner, type Interner } from '#lib/cache/interner.ts';
-import type { ContainerPoint, ExtraResources, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
+import type {
+  ContainerPoint,
+  ExtraResources,
+  PodPoints,
+  ResponseTimes,
+} from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A container as reported by a kubelet; missing values are `undefined`. */
 export type ContainerReport = { readonly [Key in keyof ContainerPoint]: ContainerPoint[Key] | undefined } & {
@@ -87,11 +92,9 @@ export function nameInterner(): Interner<string> {
   return createStringInterner(SHARED_NAMES);
 }
 
-/** The node of a response, and the times of its request and its receipt on the monotonic clock. */
-export interface ResponseOrigin {
+/** The node and times of a response. */
+export interface ResponseOrigin extends ResponseTimes {
   readonly nodeName: string;
-  readonly requestedAtMs: number;
-  readonly receivedAtMs: number;
 }
 
 /** Adds the wall clock time of receipt, which is the time of samples without timestamps. */

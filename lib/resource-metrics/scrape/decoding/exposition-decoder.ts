@@ -59,15 +59,15 @@ interface ExpositionOptions extends DecodeOptions {
  */
 export function decodeExposition(
   body: Buffer,
-  { receivedAtWallMs, nodeName, requestedAtMs, receivedAtMs }: TimedResponseOrigin,
+  { receivedAtWallMs, ...origin }: TimedResponseOrigin,
   { extras = new Set(), names = nameInterner(), expected }: ExpositionOptions = {},
 ): MetricsBatch {
   const reader = new SampleReader(isResizable(body) ? Buffer.from(body) : body);
   const draft: ExpositionDraft = {
     series: extras.has('swap') ? SERIES_WITH_SWAP : SERIES,
     unstampedAtMs: receivedAtWallMs,
-    node: emptyReport(nodeName),
-    containers: new ExpositionContainers(reader, { names, expected: expected?.get(nodeName) ?? [] }),
+    node: emptyReport(origin.nodeName),
+    containers: new ExpositionContainers(reader, { names, expected: expected?.get(origin.nodeName) ?? [] }),
     seriesName: '',
     current: undefined,
     hasScrapeError: false,
@@ -77,10 +77,10 @@ export function decodeExposition(
     if (!readSample(reader, draft)) ignored.add(`invalid sample line ${JSON.stringify(reader.excerpt)}`);
   const node = completeNode(draft.node);
   const pods = draft.containers.pods();
-  expected?.record(nodeName, draft.containers.found);
+  expected?.record(origin.nodeName, draft.containers.found);
   if (!node && pods.length === 0) throw new Error(describeAbsence(draft, ignored));
   const points = { node, pods, ignored: ignored.parts };
-  return { nodeName, requestedAtMs, receivedAtMs, stampResolution: 'millisecond', ...points };
+  return { ...origin, stampResolution: 'millisecond', ...points };
 }
 
 /** V8 is ten times slower on resizable memory, which long responses use; these are copied. */
@@ -129,7 +129,7 @@ function completeNode(node: ContainerReport): NodePoint | undefined {
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = node;
   if (takenAtMs === undefined || cpuCoreNanoseconds === undefined || memoryBytes === undefined)
     return undefined;
-  return { ...node, takenAtMs, cpuCoreNanoseconds, memoryBytes, cpuUsageNanocores: undefined };
+  return { ...node, takenAtMs, cpuCoreNanoseconds, memoryBytes };
 }
 
 function describeAbsence(
@@ -302,6 +302,7 @@ export function emptyReport(name: string): ReportDraft {
     startedAtMs: undefined,
     takenAtMs: undefined,
     cpuCoreNanoseconds: undefined,
+    cpuUsageNanocores: undefined,
     memoryBytes: undefined,
   };
 }

@@ -43,7 +43,7 @@ interface Reading {
  */
 export function decodeSummary(
   body: Buffer,
-  { nodeName, requestedAtMs, receivedAtMs }: ResponseOrigin,
+  { nodeName, requestedAtMs, respondedAtMs, receivedAtMs }: ResponseOrigin,
   { extras = new Set(), names = nameInterner() }: DecodeOptions = {},
 ): MetricsBatch {
   const summary = parseBoundedJson(body);
@@ -69,6 +69,7 @@ export function decodeSummary(
   return {
     nodeName,
     requestedAtMs,
+    respondedAtMs,
     receivedAtMs,
     stampResolution: 'second',
     node,
@@ -78,11 +79,11 @@ export function decodeSummary(
 }
 
 function readNode(stats: Json, name: string, extras: ExtraResources): NodePoint | undefined {
-  const { takenAtMs, cpuCoreNanoseconds, memoryBytes, startedAtMs } = readUsage(stats);
+  const usage = readUsage(stats);
+  const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = usage;
   if (takenAtMs === undefined || cpuCoreNanoseconds === undefined || memoryBytes === undefined)
     return undefined;
-  const cpuUsageNanocores = readAmount(asObject(stats.cpu).usageNanoCores);
-  const point = { name, startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes, cpuUsageNanocores };
+  const point = { name, ...usage, takenAtMs, cpuCoreNanoseconds, memoryBytes };
   if (extras.size === 0) return point;
   // Ephemeral storage of a node is the file system of its kubelet.
   return { ...point, extraBytes: readExtras(stats, extras, usedBytes(stats.fs)) };
@@ -106,8 +107,15 @@ function readContainer(stats: Json, { extras, names, count }: Reading): Containe
   count.add();
   const name = nonEmpty(stats.name);
   if (name === undefined) return undefined;
-  const { startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes } = readUsage(stats);
-  const report = { name: names.intern(name), startedAtMs, takenAtMs, cpuCoreNanoseconds, memoryBytes };
+  const { startedAtMs, takenAtMs, cpuCoreNanoseconds, cpuUsageNanocores, memoryBytes } = readUsage(stats);
+  const report = {
+    name: names.intern(name),
+    startedAtMs,
+    takenAtMs,
+    cpuCoreNanoseconds,
+    cpuUsageNanocores,
+    memoryBytes,
+  };
   if (extras.size === 0) return report;
   // Ephemeral storage of a container is its writable layer and its logs.
   const [rootfs, logs] = [usedBytes(stats.rootfs), usedBytes(stats.logs)];
@@ -121,6 +129,7 @@ function readUsage(stats: Json) {
     startedAtMs: timeMs(stats.startTime),
     takenAtMs: timeMs(cpu.time),
     cpuCoreNanoseconds: readAmount(cpu.usageCoreNanoSeconds),
+    cpuUsageNanocores: readAmount(cpu.usageNanoCores),
     memoryBytes: readAmount(asObject(stats.memory).workingSetBytes),
   };
 }

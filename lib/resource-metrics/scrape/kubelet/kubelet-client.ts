@@ -122,8 +122,9 @@ export class KubeletClient {
   }
 
   #pool(address: string, socket: net.Socket, certificate: string | undefined): KubeletConnection {
-    const { maxResponseBytes } = this.#options;
+    const { clock, maxResponseBytes } = this.#options;
     const connection = new KubeletConnection(socket, {
+      clock,
       host: address,
       maxResponseBytes,
       memory: this.#memory,

@@ -1,7 +1,9 @@
 import type net from 'node:net';
 import { Client } from 'undici';
+import type { ResponseTimes } from '#lib/resource-metrics/metrics-batch.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { onAbort } from '#lib/time/abort-signal.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { ConnectionClosed } from './kubelet-error.ts';
 import { KubeletResponse } from './kubelet-response.ts';
 import type { ResponseMemory } from './response-memory.ts';
@@ -14,10 +16,11 @@ export interface KubeletRequest<Read> {
   /** Called when the response waits for memory; the result is disposed when it gets it. */
   readonly pause?: (() => Disposable) | undefined;
   /** Reads the body synchronously; its memory is released afterwards. */
-  readonly read: (body: Buffer) => Read;
+  readonly read: (body: Buffer, times: ResponseTimes) => Read;
 }
 
 interface KubeletConnectionOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** The Host header. */
   readonly host: string;
   /** Longer responses are rejected. */
@@ -85,11 +88,11 @@ export class KubeletConnection {
    */
   async get<Read>({ path, authorization, signal, pause, read }: KubeletRequest<Read>): Promise<Read> {
     signal.throwIfAborted();
-    const { host, maxResponseBytes: maxBytes, memory } = this.#options;
+    const { clock, host, maxResponseBytes: maxBytes, memory } = this.#options;
     const headers = ['host', host];
     if (authorization !== undefined) headers.push('authorization', authorization);
     const expectedBytes = this.#bodyBytes;
-    const response = new KubeletResponse({ read, pause, maxBytes, memory, expectedBytes });
+    const response = new KubeletResponse({ clock, read, pause, maxBytes, memory, expectedBytes });
     using _aborted = onAbort(signal, () => response.fail(signal.reason));
     using _bounded = this.#boundOverhead(response);
     this.#client.dispatch({ method: 'GET', path, headers }, response);

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { formatMemoryBytes } from '#lib/kubernetes/quantity.ts';
+import type { ResponseTimes } from '#lib/resource-metrics/metrics-batch.ts';
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { toError } from '#lib/telemetry/error-text.ts';
+import type { Clock } from '#lib/time/clock.ts';
 import { explainHttpError, KubeletStatusError } from './kubelet-error.ts';
 import type { ResponseMemory, ResponseMemoryListener, ResponseShare } from './response-memory.ts';
 
@@ -19,20 +21,24 @@ const MAX_REFUSAL_LENGTH = 200;
 const MAX_REFUSAL_TEXT_BYTES = 4 * MAX_REFUSAL_LENGTH;
 
 interface KubeletResponseOptions<Read> extends ReceivedBodyOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Reads the body synchronously; its memory is released afterwards. */
-  readonly read: (body: Buffer) => Read;
+  readonly read: (body: Buffer, times: ResponseTimes) => Read;
   /** Called when the body waits for memory; the result is disposed when it gets it. */
   readonly pause?: (() => Disposable) | undefined;
 }
 
 /** Receives one response from undici; settles `result` once. */
 export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
-  readonly #read: (body: Buffer) => Read;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #read: (body: Buffer, times: ResponseTimes) => Read;
   readonly #body: ReceivedBody;
   readonly #pause: (() => Disposable) | undefined;
   #paused: Disposable | undefined;
   readonly #settled = Promise.withResolvers<Read>();
   #controller: Dispatcher.DispatchController | undefined;
+  #requestedAtMs = Number.NaN;
+  #respondedAtMs = Number.NaN;
   #statusCode = 0;
   #provisionalResponses = 0;
   #receivedBytes = 0;
@@ -42,7 +48,8 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined;
 
-  constructor({ read, pause, ...options }: KubeletResponseOptions<Read>) {
+  constructor({ clock, read, pause, ...options }: KubeletResponseOptions<Read>) {
+    this.#clock = clock;
     this.#read = read;
     this.#pause = pause;
     this.#body = new ReceivedBody(options, {
@@ -78,6 +85,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#failure) throw this.#failure.reason; // before sending the request
     this.#controller = controller;
+    this.#requestedAtMs = this.#clock.monotonicMs();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
@@ -85,6 +93,7 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
     if (statusCode < 200 && ++this.#provisionalResponses > MAX_PROVISIONAL_RESPONSES)
       throw new ExcessiveResponse('parts', 'too many provisional responses');
     if (statusCode !== 200) return;
+    this.#respondedAtMs = this.#clock.monotonicMs();
     const encoding = headers['content-encoding'] ?? 'identity';
     if (String(encoding).toLowerCase() !== 'identity') {
       throw new Error(`unsupported content encoding: ${encoding}`);
@@ -136,10 +145,15 @@ export class KubeletResponse<Read> implements Dispatcher.DispatchHandler {
   #finish(): void {
     using body = this.#body;
     try {
-      this.#settled.resolve(this.#read(body.contents()));
+      this.#settled.resolve(this.#read(body.contents(), this.#times()));
     } catch (error) {
       this.#settled.reject(error);
     }
+  }
+
+  #times(): ResponseTimes {
+    const receivedAtMs = this.#clock.monotonicMs();
+    return { requestedAtMs: this.#requestedAtMs, respondedAtMs: this.#respondedAtMs, receivedAtMs };
   }
 
   #appendRefusal(chunk: Buffer): void {

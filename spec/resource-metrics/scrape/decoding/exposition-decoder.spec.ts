@@ -15,6 +15,7 @@ import { readPlainly } from './plain-exposition.ts';
 const ORIGIN = {
   nodeName: 'lab-node',
   requestedAtMs: 5,
+  respondedAtMs: 6,
   receivedAtMs: 7,
   receivedAtWallMs: 1_795_251_661_500,
 };
@@ -38,6 +39,7 @@ describe('decodeExposition', () => {
     expect(decode(...NODE, CPU, MEMORY, START)).to.deep.equal({
       nodeName: 'lab-node',
       requestedAtMs: 5,
+      respondedAtMs: 6,
       receivedAtMs: 7,
       stampResolution: 'millisecond',
       node: {
@@ -60,6 +62,7 @@ describe('decodeExposition', () => {
               startedAtMs: 1_795_251_574_659.9536,
               takenAtMs: 1_795_251_662_066,
               cpuCoreNanoseconds: 5_289_110_879,
+              cpuUsageNanocores: undefined,
               memoryBytes: 25_440_256,
             },
           ],

@@ -11,7 +11,7 @@ import {
 import { ExcessiveResponse } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import { NodeMismatchError } from '#lib/resource-metrics/scrape/scrape-error.ts';
 
-const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, receivedAtMs: 7 };
+const ORIGIN = { nodeName: 'lab-node', requestedAtMs: 5, respondedAtMs: 6, receivedAtMs: 7 };
 const FIXTURES = new URL('../../../fixtures/kubelet/series/', import.meta.url);
 
 const decodeText = (text: string) => decodeSummary(Buffer.from(text), ORIGIN);
@@ -39,6 +39,7 @@ describe('decodeSummary', () => {
     expect(response).to.deep.include({
       nodeName: 'lab-node',
       requestedAtMs: 5,
+      respondedAtMs: 6,
       receivedAtMs: 7,
       stampResolution: 'second',
     });
@@ -66,6 +67,7 @@ describe('decodeSummary', () => {
           startedAtMs: Date.UTC(2026, 10, 21, 9, 12, 18),
           takenAtMs: Date.UTC(2026, 10, 21, 9, 12, 34),
           cpuCoreNanoseconds: 979_295_941,
+          cpuUsageNanocores: 42_908_997,
           memoryBytes: 25_640_960,
         },
         {
@@ -73,6 +75,7 @@ describe('decodeSummary', () => {
           startedAtMs: Date.UTC(2026, 10, 21, 9, 12, 18),
           takenAtMs: Date.UTC(2026, 10, 21, 9, 12, 34),
           cpuCoreNanoseconds: 17_496_234,
+          cpuUsageNanocores: undefined,
           memoryBytes: 733_184,
         },
       ],
@@ -188,6 +191,7 @@ describe('decodeSummary', () => {
   it('accepts an idle container without recent CPU usage', () => {
     const [pod] = decode({ pods: [podOf(container({ cpu: { ...CPU, usageNanoCores: 0 } }))] }).pods;
     expect(pod?.incompleteBecause).to.equal(undefined);
+    expect(pod?.containers[0]?.cpuUsageNanocores).to.equal(undefined);
   });
 
   it('ignores a terminated init container', () => {

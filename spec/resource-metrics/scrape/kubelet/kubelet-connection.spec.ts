@@ -11,9 +11,11 @@ import { httpResponse, RawServer, responding } from '#spec/support/raw-server.ts
 const never = new AbortController().signal;
 
 async function connect(server: RawServer, memory = new ResponseMemory(new ManualClock())) {
+  const clock = new ManualClock();
   const socket = net.connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
   const connection = new KubeletConnection(socket, {
+    clock,
     host: 'kubelet:10250',
     maxResponseBytes: 2 ** 26,
     memory,

@@ -16,8 +16,9 @@ async function failureOf(response: string, { ends = false } = {}): Promise<strin
   );
   const socket = net.connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
-  const memory = new ResponseMemory(new ManualClock());
-  const connection = new KubeletConnection(socket, { host: 'a', maxResponseBytes: 2 ** 20, memory });
+  const clock = new ManualClock();
+  const memory = new ResponseMemory(clock);
+  const connection = new KubeletConnection(socket, { clock, host: 'a', maxResponseBytes: 2 ** 20, memory });
   const signal = AbortSignal.timeout(20_000);
   const request = { path: '/', authorization: undefined, signal, read: (body: Buffer) => `read "${body}"` };
   const message = await connection.get(request).catch((error: Error) => error.message);

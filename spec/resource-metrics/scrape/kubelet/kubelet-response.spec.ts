@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
+import type { Dispatcher } from 'undici';
+import { KubeletResponse, ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
 import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
 import { ManualClock } from '#spec/support/manual-clock.ts';
 
@@ -18,6 +19,30 @@ function setup({ sharedBytes = 32 * MEBIBYTE, maxBytes = 16 * MEBIBYTE, expected
     );
   return { bodyOf, resumed };
 }
+
+describe('KubeletResponse', () => {
+  it('reads a body with the times of its request, its head and its end', async () => {
+    const clock = new ManualClock();
+    const response = new KubeletResponse({
+      clock,
+      maxBytes: MEBIBYTE,
+      memory: new ResponseMemory(clock),
+      read: (body, times) => ({ text: String(body), ...times }),
+    });
+    const controller = {} as Dispatcher.DispatchController;
+    const laterBy = async (ms: number, act: () => void) => {
+      await clock.advance(ms);
+      act();
+    };
+    await laterBy(3000, () => response.onRequestStart(controller)); // connected
+    await laterBy(1, () => response.onResponseStart(controller, 103, {}));
+    await laterBy(20, () => response.onResponseStart(controller, 200, {}));
+    await laterBy(400, () => response.onResponseData(controller, Buffer.from('body')));
+    await laterBy(500, () => response.onResponseEnd());
+    const times = { requestedAtMs: 3000, respondedAtMs: 3021, receivedAtMs: 3921 };
+    expect(await response.result).to.deep.equal({ text: 'body', ...times });
+  });
+});
 
 describe('ReceivedBody', () => {
   it('contains the received bytes for any chunk sizes', () => {
@@ -129,7 +154,7 @@ describe('ReceivedBody', () => {
     if (process.platform !== 'linux') this.skip();
     const program = `
       import { readFileSync } from 'node:fs';
-      import { ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
+      import { KubeletResponse, ReceivedBody } from '#lib/resource-metrics/scrape/kubelet/kubelet-response.ts';
       import { ResponseMemory } from '#lib/resource-metrics/scrape/kubelet/response-memory.ts';
       import { systemClock } from '#lib/time/clock.ts';
 
