@@ -25,8 +25,9 @@ export const generalFlags = {
   }),
   metricResolutionMs: flag('metric-resolution', duration, {
     default: 60_000,
-    description: 'Interval between scrapes of a node; at least 10s.',
-    validate: (durationMs) => (durationMs >= 10_000 ? undefined : 'must be 10s or longer'),
+    description:
+      'Interval between scrapes of a node; at least 10s, or 5s with --kubelet-metrics-endpoint=resource.',
+    validate: (durationMs) => (durationMs >= 5_000 ? undefined : 'must be 5s or longer'),
   }),
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,

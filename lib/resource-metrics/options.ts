@@ -242,6 +242,9 @@ const COMPANIONS: readonly (readonly [Property, Property])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
 ];
 
+/** Timestamps of the summary are whole seconds, which say too little about less. */
+const MIN_SUMMARY_RESOLUTION_MS = 10_000;
+
 /** Leaves time in the cycle to process a late response. */
 const MAX_REQUEST_SHARE = 0.9;
 
@@ -256,7 +259,13 @@ function rejectContradictions(values: FlagValues<typeof FLAGS>): void {
     const [present, absent] = values[one] ? [one, other] : [other, one];
     throw new FlagError(`${formatFlag(present, values)} and --${FLAGS[absent].name} must be set together`);
   }
-  const { kubeletRequestTimeoutMs, metricResolutionMs, metricStalenessMs } = values;
+  const { kubeletMetricsEndpoint, kubeletRequestTimeoutMs, metricResolutionMs, metricStalenessMs } = values;
+  if (metricResolutionMs < MIN_SUMMARY_RESOLUTION_MS && kubeletMetricsEndpoint !== 'resource') {
+    throw new FlagError(
+      `${formatFlag('metricResolutionMs', values)} is too short for /stats/summary: must be at least ` +
+        `${formatDuration(MIN_SUMMARY_RESOLUTION_MS)}, or set with --kubelet-metrics-endpoint=resource`,
+    );
+  }
   if (kubeletRequestTimeoutMs > metricResolutionMs * MAX_REQUEST_SHARE) {
     throw new FlagError(
       `${formatFlag('kubeletRequestTimeoutMs', values)} is too long: must be at most 90% of ` +

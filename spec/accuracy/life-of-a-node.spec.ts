@@ -12,6 +12,44 @@ describe('the life of a node', () => {
     });
   }
 
+  it('has a window of 5 s at a resolution of 5 s, from /metrics/resource', async () => {
+    const options = {
+      resolutionMs: 5000,
+      requestTimeoutMs: 4000,
+      stalenessMs: 9000,
+      endpoint: 'resource',
+    } as const;
+    const { clock, pipeline } = setup({ options });
+    await clock.advance(13_000);
+    expect(pipeline.pod('web')?.windowMs).to.equal(12_000);
+    for (let cycle = 0; cycle < 5; cycle++) {
+      await clock.advance(5000);
+      expect(pipeline.pod('web')?.windowMs).to.equal(5000);
+      expect(pipeline.pod('web')?.containers[0]?.cpuNanocores).to.equal(60_000_000);
+      if (cycle > 1) expect(pipeline.node('a')?.windowMs).to.equal(10_020); // of the kubelet's housekeeping
+    }
+  });
+
+  it('has a sample with its own timestamp while a kubelet samples less often', async () => {
+    const options = {
+      resolutionMs: 5000,
+      requestTimeoutMs: 4000,
+      stalenessMs: 9000,
+      endpoint: 'resource',
+    } as const;
+    const { clock, pipeline } = setup({ a: { runtime: 'cadvisor' }, options });
+    await clock.advance(60_000);
+    const served = new Map<number, number>();
+    for (let cycle = 0; cycle < 24; cycle++) {
+      await clock.advance(5000);
+      const { timestampMs = 0, windowMs = 0 } = pipeline.pod('web') ?? {};
+      expect(clock.nowMs() - timestampMs).to.be.within(0, 25_000);
+      served.set(timestampMs, windowMs);
+    }
+    expect(served.size).to.be.within(6, 12);
+    for (const windowMs of served.values()) expect(windowMs).to.be.within(10_000, 20_000);
+  });
+
   it('continues with the first response after a partition', async () => {
     const { clock, cluster, pipeline } = setup();
     await clock.advance(SETTLED_MS);

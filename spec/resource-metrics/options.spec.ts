@@ -265,7 +265,15 @@ describe('parseOptions', () => {
 
   const ADDRESS_TYPES = 'Hostname, InternalDNS, InternalIP, ExternalDNS, ExternalIP';
   const refused: readonly [string[], string][] = [
-    [['--metric-resolution=9.9s'], 'Invalid value "9.9s" for --metric-resolution: must be 10s or longer'],
+    [['--metric-resolution=4.9s'], 'Invalid value "4.9s" for --metric-resolution: must be 5s or longer'],
+    [
+      ['--metric-resolution=9.9s', '--kubelet-request-timeout=5s'],
+      '--metric-resolution=9.9s is too short for /stats/summary: must be at least 10s, or set with --kubelet-metrics-endpoint=resource',
+    ],
+    [
+      ['--metric-resolution=5s', '--kubelet-metrics-endpoint=resource'],
+      '--kubelet-request-timeout=10s is too long: must be at most 90% of --metric-resolution=5s, which is 4.5s',
+    ],
     [['--kubelet-port=0'], 'Invalid value "0" for --kubelet-port: must be from 1 to 65535'],
     [['--secure-port=65536'], 'Invalid value "65536" for --secure-port: must be from 0 to 65535'],
     [
@@ -317,6 +325,11 @@ describe('parseOptions', () => {
         .to.throw(FlagError)
         .with.property('message', message));
   }
+
+  it('accepts 5 s from /metrics/resource', () => {
+    const flags = ['--kubelet-metrics-endpoint=resource', '--kubelet-request-timeout=4s'];
+    expect(optionsOf('--metric-resolution=5s', ...flags).metricResolutionMs).to.equal(5000);
+  });
 
   it('accepts a request timeout of exactly 90% of the resolution', () => {
     expect(optionsOf('--metric-resolution=10s', '--kubelet-request-timeout=9s').metricResolutionMs).to.equal(

@@ -5,7 +5,7 @@ import type { ScrapeRecord, ScrapeRecords } from '#lib/resource-metrics/scrape/s
 import { isStale, type MetricsSink } from '#lib/resource-metrics/sink/metrics-sink.ts';
 import type { NodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
 import type { NodeUsage, Snapshot } from '#lib/resource-metrics/sink/snapshot.ts';
-import { isStuck, MIN_WINDOW_MS, type UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
+import { isStuck, type UsageHistory } from '#lib/resource-metrics/sink/usage-history.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 import {
   describeUsage,
@@ -186,7 +186,7 @@ export function explainHistory(
       : `it has one reading, taken at ${at}`;
   return {
     code: 'WaitingForSecondReading',
-    message: `${of} waits for another reading: ${available}; CPU usage requires two readings at least ${formatDuration(MIN_WINDOW_MS)} apart`,
+    message: `${of} waits for another reading: ${available}; CPU usage requires two readings at least ${formatDuration(record.minWindowMs)} apart`,
   };
 }
 

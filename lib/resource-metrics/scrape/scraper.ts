@@ -73,7 +73,13 @@ const PACE = { maxJitterMs: 4000, maxWaitMs: 1000 };
 const STARTING_PACE = { maxJitterMs: 1000, maxWaitMs: 500 };
 const STARTING_CYCLES = 2;
 
-/** A second scrape that would start later than this before the end of a cycle is left to the next cycle. */
+/** Share of a cycle of less than 10 s in which its scrapes start, so that each has time to respond. */
+const MAX_JITTER_SHARE = 0.4;
+
+/**
+ * A second scrape that would start later than this before the end of a cycle, or than half of a shorter cycle, is left
+ * to the next cycle.
+ */
 const MIN_SECOND_SCRAPE_MS = 5000;
 
 /** Scrapes each node once per cycle, concurrently and with jitter; a failure affects only its node. */
@@ -97,15 +103,17 @@ export class Scraper {
   async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
     const { maxJitterMs, maxWaitMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
-    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, maxJitterMs);
     const { clock, client, random } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const cycleMs = endsAtMs - startedAtMs;
+    const jitterMs = Math.min(JITTER_PER_NODE_MS * all.length, maxJitterMs, cycleMs * MAX_JITTER_SHARE);
+    const lastSecondScrapeMs = endsAtMs - Math.min(MIN_SECOND_SCRAPE_MS, cycleMs / 2);
     using publisher = this.#options.publisher(jitterMs + maxWaitMs);
     this.#publisher = publisher;
     const targets = new Set<string>();
     const spread = new Map<string, number>();
     const ends: Promise<void>[] = [];
     const starts: ScrapeStart[] = [];
-    const startedAtMs = clock.monotonicMs();
     for (const node of all) {
       const target = this.#options.chooseTarget(node);
       if ('reason' in target) {
@@ -122,7 +130,7 @@ export class Scraper {
         continue;
       }
       const secondDueMs = this.#secondScrapes.dueMs(node.name);
-      if (secondDueMs > endsAtMs - MIN_SECOND_SCRAPE_MS) continue;
+      if (secondDueMs > lastSecondScrapeMs) continue;
       starts.push({ node, target, dueMs: Math.max(startedAtMs + fraction * jitterMs, secondDueMs) });
     }
     this.#spread = spread;

@@ -8,7 +8,7 @@ import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
 import { asCached, describeResponse, type ReadingResponse } from './reading-response.ts';
 import type { MeasuredUsage, NodeUsage } from './snapshot.ts';
-import { isStuck, nextHistory, type ReadingContext, type UsageHistory } from './usage-history.ts';
+import { isStuck, minWindow, nextHistory, type ReadingContext, type UsageHistory } from './usage-history.ts';
 
 /**
  * @param key `NAMESPACE/NAME`
@@ -27,6 +27,8 @@ export interface NodeRecordOptions {
 /** The state of one node after its last response. Immutable. */
 export interface NodeRecord {
   readonly response: ReadingResponse;
+  /** Minimum time between two readings of a rate. */
+  readonly minWindowMs: number;
   /** Start of the cycle of the response, on the monotonic clock. */
   readonly respondedInCycleMs: number;
   /** Start of the last cycle in which a scrape failed since; `undefined` if none has. */
@@ -54,14 +56,17 @@ export function nextNodeRecord(
   options: NodeRecordOptions,
 ): NodeRecord {
   const response = describeResponse(previous?.response, batch);
+  const minWindowMs = minWindow(options.resolutionMs);
   const context: ReadingContext = {
     response,
+    minWindowMs,
     sincePreviousScrapeMs: sincePreviousScrape(previous, batch, options),
   };
   const history =
     batch.node && nextHistory(previous?.history, batch.node, { ...context, response: asCached(response) });
   return {
     response,
+    minWindowMs,
     respondedInCycleMs: options.cycleStartedAtMs,
     failedInCycleMs: undefined,
     history,

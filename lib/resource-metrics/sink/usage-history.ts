@@ -23,6 +23,7 @@ export interface ReadingContext {
    * The resolution for a first request, or 0 if start times are not reliable.
    */
   readonly sincePreviousScrapeMs: number;
+  readonly minWindowMs: number;
 }
 
 /** Kubelets sample every 10 to 20 s, less often under load. */
@@ -55,12 +56,12 @@ export function nextHistory(
       ? { ...history, usage: undefined }
       : history;
   }
-  const { response } = context;
+  const { response, minWindowMs } = context;
   const isStepped = history !== undefined && clockWasStepped(history, point, response);
   const retained = history && !isStepped ? readingsSinceStart(history, point) : [];
   const { takenAtMs, cpuCoreNanoseconds } = point;
   const reading = { takenAtMs, cpuCoreNanoseconds, response };
-  const earlier = findEarlier(retained, reading, point);
+  const earlier = findEarlier(retained, reading, { nanocores: point.cpuUsageNanocores, minWindowMs });
   return {
     name: history?.name ?? point.name,
     readings: limitReadings([...retained.slice(earlier?.index ?? 0), reading]),
@@ -87,16 +88,16 @@ interface EarlierReading {
   readonly windowMs: number;
 }
 
-/** Finds the last reading that is at least {@link MIN_WINDOW_MS} older than a new one, give or take a late cycle. */
+/** Finds the last reading that is at least a minimum window older than a new one, give or take a late cycle. */
 function findEarlier(
   readings: readonly CounterReading[],
   newest: CounterReading,
-  { cpuUsageNanocores }: MetricsPoint,
+  { nanocores, minWindowMs }: { readonly nanocores: number | undefined; readonly minWindowMs: number },
 ): EarlierReading | undefined {
   for (let index = readings.length - 1; index >= 0; index--) {
     const reading = readings[index] as CounterReading;
-    const windowMs = intervalBetween(reading, newest, cpuUsageNanocores);
-    if (windowMs < MIN_WINDOW_MS - LATENESS_MS) continue;
+    const windowMs = intervalBetween(reading, newest, nanocores);
+    if (windowMs < minWindowMs - LATENESS_MS) continue;
     return { index, cpuCoreNanoseconds: reading.cpuCoreNanoseconds, windowMs };
   }
   return undefined;
@@ -126,7 +127,7 @@ function measure(
 function measureSinceStart(point: MetricsPoint, context: ReadingContext): MeasuredUsage | undefined {
   if (point.startedAtMs === undefined) return undefined;
   const windowMs = point.takenAtMs - point.startedAtMs;
-  if (windowMs < MIN_WINDOW_MS || windowMs > context.sincePreviousScrapeMs) return undefined;
+  if (windowMs < context.minWindowMs || windowMs > context.sincePreviousScrapeMs) return undefined;
   return measure(point, { cpuCoreNanoseconds: 0, windowMs });
 }
 
@@ -177,8 +178,13 @@ function findMostCrowded(readings: readonly CounterReading[]): number {
   return crowded;
 }
 
-/** A shorter window says too little, since kubelets sample every 10 s or less often. */
-export const MIN_WINDOW_MS = 10_000;
+/** A shorter window says little about the load, and timestamps may be whole seconds. */
+const MIN_WINDOW_MS = 10_000;
+
+/** With a shorter resolution, which requires precise timestamps, a window is one cycle. */
+export function minWindow(resolutionMs: number): number {
+  return Math.min(resolutionMs, MIN_WINDOW_MS);
+}
 
 /** A window may be shorter by this, because the earlier cycle started late. */
 const LATENESS_MS = 500;

@@ -149,6 +149,21 @@ describe('Scraper', () => {
     expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([999, 999, 3996, 3996]);
   });
 
+  it('spreads the starts over 40% of a shorter cycle, and scrapes again in its first half', async () => {
+    const { requests, done, clock, scrape } = setup(many(1000), { random: () => 0.999 });
+    await clock.advance(12_000);
+    await done;
+    for (let cycle = 0; cycle < 3; cycle++) {
+      const again = scrape(clock.monotonicMs() + 5000);
+      await clock.advance(5000);
+      await again;
+    }
+    const delaysMs = [0, 1, 2].map(
+      (cycle) => (requests[1000 * (cycle + 1)]?.atMs ?? 0) - 12_000 - 5000 * cycle,
+    );
+    expect(delaysMs.map((delayMs) => Math.round(delayMs))).to.deep.equal([999, 1998, 1998]);
+  });
+
   it('publishes at once when all nodes have responded', async () => {
     const { published, clock, done } = setup({ a: { afterMs: 10 }, b: { afterMs: 500 } });
     await clock.advance(500);

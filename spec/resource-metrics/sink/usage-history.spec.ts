@@ -7,17 +7,19 @@ import { at, containerPoint, readingResponse } from '#spec/support/points.ts';
 type Step = Parameters<typeof containerPoint>[0] & {
   readonly response?: Partial<ReadingResponse>;
   readonly sincePreviousScrapeMs?: number;
+  readonly minWindowMs?: number;
 };
 
 /** Adds readings of responses at their timestamps, or with other times. */
 function historyOf(...steps: Step[]): UsageHistory {
   let history: UsageHistory | undefined;
-  for (const { response, sincePreviousScrapeMs = 60_000, ...changes } of steps) {
+  for (const { response, sincePreviousScrapeMs = 60_000, minWindowMs = 10_000, ...changes } of steps) {
     const point = containerPoint(changes);
     const atMs = response?.receivedAtMs ?? point.takenAtMs - at(0);
     history = nextHistory(history, point, {
       response: readingResponse({ atMs, ...response }),
       sincePreviousScrapeMs,
+      minWindowMs,
     });
   }
   if (!history) throw new Error('a history needs a reading');
@@ -81,7 +83,7 @@ describe('nextHistory', () => {
     const again = nextHistory(
       history,
       containerPoint({ takenAtMs: at(60), cpuCoreNanoseconds: 2e9, memoryBytes: 5 }),
-      { response: readingResponse({ atMs: 75_000 }), sincePreviousScrapeMs: 15_000 },
+      { response: readingResponse({ atMs: 75_000 }), sincePreviousScrapeMs: 15_000, minWindowMs: 10_000 },
     );
     expect(again).to.equal(history);
   });
@@ -240,6 +242,20 @@ describe('nextHistory', () => {
     expect(windowAfter(9.499)).to.equal(undefined);
   });
 
+  it('compares readings of a shorter minimum window', () => {
+    const windowOf = (...seconds: number[]) => {
+      const steps = seconds.map((each) => ({
+        takenAtMs: at(each),
+        response: { stampResolution: 'millisecond' } as const,
+        minWindowMs: 5000,
+      }));
+      return historyOf(...steps).usage?.windowMs;
+    };
+    expect(windowOf(0, 5, 10)).to.equal(5000);
+    expect(windowOf(0, 4.5)).to.equal(4500);
+    expect(windowOf(0, 4.499)).to.equal(undefined);
+  });
+
   it('compares with the reading of the previous cycle at a resolution of 10 s, in whole seconds', () => {
     // Requests at 0.99 and 11.0 s: timestamps 11 s apart; then at 20.99 s: 9 s apart.
     const requests = [990, 11_000, 20_990].map((receivedAtMs) => ({
@@ -298,7 +314,7 @@ describe('nextHistory', () => {
               receivedAtMs,
               stampResolution: resolution,
             });
-            const context = { response, sincePreviousScrapeMs: receivedAfterMs };
+            const context = { response, sincePreviousScrapeMs: receivedAfterMs, minWindowMs: 10_000 };
             history = nextHistory(history, containerPoint({ takenAtMs, ...changes }), context);
             if (history.usage) {
               expect(history.usage.cpuNanocores).to.be.at.least(0);
