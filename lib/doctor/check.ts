@@ -20,7 +20,7 @@ export interface Check<C extends ClusterContext = ClusterContext> {
 export interface Diagnosis {
   /** A statement; the troubleshooting page has a section of this title. */
   readonly title: string;
-  /** Words in capitals are placeholders for names and addresses. */
+  /** Words in capitals are placeholders for names and addresses; REMEDY is one for the remedy of the cause. */
   readonly remedy: string;
 }
 
@@ -105,25 +105,28 @@ export function findingsOr(
   return [note(subject, why)];
 }
 
-/** Creates the finding of a problem; the remaining properties of `diagnosis` fill the placeholders of its remedy. */
+/**
+ * Creates the finding of a problem. `remedy` replaces REMEDY in that of the diagnosis; the remaining properties fill
+ * its placeholders.
+ */
 export type Fail<Code extends string = string> = (
   subject: string,
   seen: string,
-  diagnosis: { readonly diagnosis: Code } & Readonly<Record<string, string>>,
+  diagnosis: { readonly diagnosis: Code; readonly remedy?: string } & Readonly<Record<string, string>>,
 ) => Finding;
 
 /** Creates the {@link Fail} function of a doctor, or of a part of one. */
 export function failedBy<const D extends Diagnoses>(diagnoses: D): Fail<Extract<keyof D, string>> {
-  return (subject, seen, { diagnosis: code, ...names }) => {
-    const diagnosis = diagnoses[code] as Diagnosis;
-    const { title } = diagnosis;
+  return (subject, seen, { diagnosis: code, remedy: ofCause = 'REMEDY', ...names }) => {
+    const { title, remedy } = diagnoses[code] as Diagnosis;
+    const template = remedy.replace('REMEDY', () => ofCause);
     return {
       status: 'failed',
       subject,
       seen,
       diagnosis: code,
       title,
-      remedy: formatRemedy(diagnosis, names),
+      remedy: formatRemedy({ title, remedy: template }, names),
     };
   };
 }

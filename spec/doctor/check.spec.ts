@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { examineEach, findingsOr, formatRemedy, note, ok, unchecked } from '#lib/doctor/check.ts';
+import { examineEach, failedBy, findingsOr, formatRemedy, note, ok, unchecked } from '#lib/doctor/check.ts';
 import { MissingPermission } from '#lib/doctor/cluster-context.ts';
 
 describe('formatRemedy', () => {
@@ -18,6 +18,19 @@ describe('formatRemedy', () => {
   it('inserts values literally', () => {
     expect(formatRemedy(diagnosis, { NAME: '$&' })).to.include('name=$&`');
     expect(formatRemedy({ title: 'A', remedy: 'See CONSTRUCTOR.' }, {})).to.equal('See CONSTRUCTOR.');
+  });
+});
+
+describe('failedBy', () => {
+  it('inserts the remedy of the cause, and then fills the placeholders of both', () => {
+    const failed = failedBy({ silent: { title: 'Silent', remedy: 'REMEDY Then restart NAME.' } });
+    const remedyFor = (name: string, remedy?: string) => {
+      const found = failed('a', 'b', { diagnosis: 'silent', NAME: name, ...(remedy && { remedy }) });
+      return found.status === 'failed' ? found.remedy : undefined;
+    };
+    expect(remedyFor('web', 'Start NAME.')).to.equal('Start web. Then restart web.');
+    expect(remedyFor('NAME', 'Start NAME: $&.')).to.equal('Start NAME: $&. Then restart NAME.');
+    expect(remedyFor('web')).to.equal('REMEDY Then restart web.');
   });
 });
 

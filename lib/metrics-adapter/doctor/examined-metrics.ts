@@ -221,7 +221,7 @@ export const METRICS_DIAGNOSES = {
   'metric-source-silent': {
     title: 'The query of a metric fails',
     remedy:
-      'Run the query of the finding by hand, from a pod in the namespace of the autoscaler. If the source cannot be reached, check its address, the credentials and --allowed-hosts; if it returns no result, check the query.',
+      'REMEDY Until then, the HPA uses the last value for three intervals, and does not scale down without a value.',
   },
   'metric-not-served': {
     title: 'A metric with a value is not served',

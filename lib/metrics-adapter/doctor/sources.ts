@@ -2,6 +2,7 @@ import { Semaphore } from '#lib/concurrency/semaphore.ts';
 import { type Check, type Finding, note, ok } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import type { Query } from '#lib/sources/query.ts';
+import { findSourceRemedy } from '#lib/sources/source-failures.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -65,6 +66,8 @@ async function examineQuery(
     return same.map((one) =>
       failed(subjectOf(one), `${query.description}: ${describeError(error)}`, {
         diagnosis: 'metric-source-silent',
+        remedy: findSourceRemedy(error),
+        ...{ KIND: 'hpa', NAMESPACE: one.hpa.namespace, NAME: one.hpa.name },
       }),
     );
   }

@@ -33,8 +33,7 @@ export const SCALED_OBJECTS_DIAGNOSES = {
   },
   'scaledobjects-trigger-failing': {
     title: 'A trigger cannot read a value from its source',
-    remedy:
-      'If the source returned an error, fix the query with `kubectl -n NAMESPACE edit KIND NAME`, or fix the credentials. If the source did not respond, check that it runs, that NetworkPolicies allow the autoscaler to connect, and that --allowed-hosts includes its host. Until then, NAMESPACE/NAME is scaled by its fallback, or not at all.',
+    remedy: 'REMEDY Until then, NAMESPACE/NAME is scaled by its fallback, or not at all.',
   },
 } as const satisfies Diagnoses;
 

@@ -4,6 +4,7 @@ import { type Check, examineEach, type Finding, findingsOr, note, ok } from '#li
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
 import { collectionPath, objectPath } from '#lib/kubernetes/client/api-resource.ts';
 import { keyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { findSourceRemedy } from '#lib/sources/source-failures.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { raceAbort } from '#lib/time/abort-signal.ts';
 import { startDeadline } from '#lib/time/deadline.ts';
@@ -165,7 +166,7 @@ async function queryMetric(
   } catch (error) {
     context.signal.throwIfAborted();
     return failed(subject, `${query.description}: ${describeError(error)}`, {
-      ...{ diagnosis: 'scaledobjects-trigger-failing', ...names },
+      ...{ diagnosis: 'scaledobjects-trigger-failing', ...names, remedy: findSourceRemedy(error) },
     });
   }
 }

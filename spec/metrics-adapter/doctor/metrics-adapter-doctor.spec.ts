@@ -192,6 +192,9 @@ describe('metricsAdapterDoctor', () => {
     expect(findings.find(({ status }) => status === 'failed')?.seen).to.match(
       /^depth of Prometheus at .*the query returned no result$/,
     );
+    expect(findings.find(({ status }) => status === 'failed'))
+      .to.have.property('remedy')
+      .which.matches(/^Fix the name, path or query of the finding with `kubectl -n default edit hpa web`/);
   });
 
   it('reports a source that never had a result once', async () => {

@@ -97,19 +97,35 @@ describe('scaledObjectsDoctor', () => {
     expect(found[0]?.seen).to.equal('TriggerAuthentication "ta": Secret default/missing-secret not found');
   });
 
-  it('advises to fix the trigger first, because its source may respond without the value', async () => {
+  it('prints the remedy of the cause for which a trigger has no value', async () => {
     await using server = await startServer();
     await using source = await startSource(12);
     await deployment(server, 'web');
-    const metadata = { ...source.metadata, valueLocation: 'wating' };
-    await scaledObject(server, 'web', [{ type: 'metrics-api', metadata }]);
-    const { findings } = await examineAutoscaler(server, FLAGS);
-    const [found] = findings.filter(({ subject }) => subject.includes('trigger 0'));
-    expect(found?.seen).to.match(/value wating not found$/);
-    expect(found).to.include({ title: 'A trigger cannot read a value from its source' });
-    expect(found)
-      .to.have.property('remedy')
-      .that.matches(/fix the query with `kubectl -n default edit scaledobject web`.*NetworkPolic/);
+    await scaledObject(server, 'web', [
+      { type: 'metrics-api', metadata: { ...source.metadata, valueLocation: 'wating' } },
+      { type: 'metrics-api', metadata: { ...source.metadata, url: 'http://127.0.0.1:1/' } },
+      { type: 'metrics-api', metadata: { ...source.metadata, url: 'http://10.0.0.1:1/' } },
+    ]);
+    const flags = FLAGS.map((flag) => flag.replace('127.0.0.0/8', '127.0.0.1'));
+    const { findings } = await examineAutoscaler(server, flags);
+    const remedies = findings.flatMap((one) => (one.status === 'failed' ? [[one.title, one.remedy]] : []));
+    const title = 'A trigger cannot read a value from its source';
+    const after = ' Until then, default/web is scaled by its fallback, or not at all.';
+    const edit = '`kubectl -n default edit scaledobject web`';
+    expect(remedies).to.deep.equal([
+      [
+        title,
+        `Fix the name, path or query of the finding with ${edit}: the source responds, but has no such value. Run the query by hand to compare.${after}`,
+      ],
+      [
+        title,
+        `Check that the source runs, and that its Service has ready endpoints: no process listens at the address. If the address is wrong, fix it with ${edit}, or in the flag that sets it.${after}`,
+      ],
+      [
+        title,
+        `Add the host to --allowed-hosts of the autoscaler. A loopback, link-local or metadata address is only allowed if its address or range is listed.${after}`,
+      ],
+    ]);
   });
 
   it('notes settings of a trigger that mean nothing, though it works without them', async () => {
