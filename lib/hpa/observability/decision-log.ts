@@ -1,4 +1,5 @@
 import { copyString } from '#lib/cache/interner.ts';
+import type { HpaCondition } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Hpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import type { Explanation, Outcome } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
@@ -34,6 +35,8 @@ export interface HpaDecisions {
   /** Since when a metric is missing, the target is at its maximum, or neither. */
   readonly missingSinceMs: number | undefined;
   readonly atMaxSinceMs: number | undefined;
+  /** The condition that reports why the HPA does not scale, if any; its message is shortened. */
+  readonly falseCondition?: HpaCondition;
   /** Why an annotation of the HPA is invalid. */
   readonly problem?: string;
 }
@@ -61,7 +64,7 @@ export class DecisionLog {
 
   record(
     key: string,
-    { explanation, desiredReplicas, error }: Outcome,
+    { explanation, desiredReplicas, error, status }: Outcome,
     {
       hpa,
       isDryRun,
@@ -82,6 +85,9 @@ export class DecisionLog {
       ...(error !== undefined && { error: sameText(before?.decisions.at(-1)?.error, error) }),
     };
     const isMissing = explanation.metrics.some(({ failure }) => failure !== undefined);
+    const falseCondition = status.conditions?.find(
+      ({ type, status }) => SCALING_CONDITIONS.includes(type) && status === 'False',
+    );
     const isAtMax = explanation.desiredReplicas === explanation.maxReplicas;
     const loads = LoadHistory.after(before?.loads, explanation.metrics, MAX_DECISIONS);
     loads.record(explanation.metrics);
@@ -94,6 +100,7 @@ export class DecisionLog {
       decisions: [...(before?.decisions ?? []), decision].slice(-MAX_DECISIONS),
       missingSinceMs: isMissing ? (before?.missingSinceMs ?? atMs) : undefined,
       atMaxSinceMs: isAtMax ? (before?.atMaxSinceMs ?? atMs) : undefined,
+      ...(falseCondition && { falseCondition: withShortMessage(falseCondition) }),
       ...(problem !== undefined && { problem }),
     });
   }
@@ -131,6 +138,13 @@ export class DecisionLog {
   clear(): void {
     this.#hpas.clear();
   }
+}
+
+/** Conditions that are False while an HPA does not scale. */
+const SCALING_CONDITIONS: readonly string[] = ['AbleToScale', 'ScalingActive'];
+
+function withShortMessage({ message = '', ...condition }: HpaCondition): HpaCondition {
+  return { ...condition, message: shortened(message, MAX_ERROR_LENGTH) };
 }
 
 /** Truncates an error; an error equal to the previous one shares its text, as there are 50 of each HPA. */

@@ -6,7 +6,7 @@ import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery, pageAddress } from '#lib/ui/page-query.ts';
 import { ago, lasting } from '#lib/ui/relative-time.ts';
 import { CHART_SIZE, clockTime, replicaChart } from '#lib/ui/replica-chart.ts';
-import { type Column, type Row, type RowState, stateWord } from '#lib/ui/table.ts';
+import { type Column, facts, type Row, type RowState, stateWord } from '#lib/ui/table.ts';
 import { type ChartLine, type TimeChart, timeChart } from '#lib/ui/time-chart.ts';
 import type { Explanation } from '../decision/decision.ts';
 import type { MetricExplanation } from '../decision/evaluate-metrics.ts';
@@ -130,13 +130,56 @@ function describeProblem(
   return html`${shortened(shortenSelectors(why), MAX_NOTE_LENGTH)}${missingSinceMs !== undefined && html` (${lasting(missingSinceMs, nowMs)})`}`;
 }
 
-function renderHpa(query: PageQuery, { decisions, autoMin }: HpaUiSource): Html {
+/** Renders why an HPA fails: condition, metrics, their API, and since when. */
+function renderCause(hpa: HpaDecisions, nowMs: number): HtmlPart {
+  const problem = findProblem(hpa);
+  if (!problem) return false;
+  const { falseCondition: condition, other, missingSinceMs } = hpa;
+  const failed = other ? [] : (hpa.explanation?.metrics.filter(({ failure }) => failure) ?? []);
+  const sinceMs = missingSinceMs ?? (condition && Date.parse(condition.lastTransitionTime ?? ''));
+  const message = condition?.message
+    ? shortened(shortenSelectors(condition.message), MAX_NOTE_LENGTH)
+    : describeProblem({ ...hpa, missingSinceMs: undefined }, nowMs);
+  const apis = [...new Set(failed.map(({ type }) => APIS.get(type) ?? type))];
+  return html`<section>
+<div class="bar"><h2>Cause</h2></div>
+${facts([
+  ['Problem', stateWord(problem.state, problem.kind)],
+  ...(condition ? [['Condition', `${condition.type} is False: ${condition.reason}`] as const] : []),
+  ['Message', message],
+  ...(failed.length > 0
+    ? [['Metric', namesOf(failed)] as const, ['Read from', apis.join(', ')] as const]
+    : []),
+  ...(sinceMs === undefined ? [] : [['Since', lasting(sinceMs, nowMs)] as const]),
+])}
+</section>
+`;
+}
+
+/** Where values of metrics are read, by type of the metric. */
+const APIS: ReadonlyMap<string, string> = new Map([
+  ['Resource', 'metrics.k8s.io'],
+  ['ContainerResource', 'metrics.k8s.io'],
+  ['Pods', 'custom.metrics.k8s.io'],
+  ['Object', 'custom.metrics.k8s.io'],
+  ['External', 'external.metrics.k8s.io'],
+]);
+
+function namesOf(failed: readonly MetricExplanation[]): string {
+  const names = failed
+    .slice(0, MAX_TARGETS)
+    .map(({ name }) => shortened(shortenSelectors(name), MAX_NAME_LENGTH));
+  const more = failed.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function renderHpa(query: PageQuery, { decisions, autoMin, nowMs }: HpaUiSource): Html {
   const { namespace, name } = query;
   const key = `${namespace}/${name}`;
   const found = decisions.find(key);
   if (!found) throw notFound(HPAS, key);
   return html`${breadcrumbs(query, 'HPAs')}
-<section>
+${renderCause(found, nowMs())}<section>
 <div class="charts">${hpaCharts(found)}</div>
 </section>
 <section>

@@ -17,7 +17,8 @@ function decided(): DecisionLog {
   const log = new DecisionLog();
   const decide = (namespace: string, name: string, atMs: number, facts: object = {}) => {
     const explanation = { ...explainedAt(1.5, { minReplicas: 2 }), atMs, proposedReplicas: 3, ...facts };
-    const outcome = { explanation, desiredReplicas: explanation.desiredReplicas } as unknown as Outcome;
+    const { desiredReplicas } = explanation;
+    const outcome = { explanation, desiredReplicas, status: { desiredReplicas: 2 } } as unknown as Outcome;
     const metadata = { ...web.metadata, namespace, name };
     log.record(`${namespace}/${name}`, outcome, { hpa: { ...web, metadata }, isDryRun: false });
   };

@@ -36,7 +36,8 @@ describe('DecisionLog', () => {
     const [read, failed] = [1, undefined].map((ratio) => explainedAt(ratio, { minReplicas: 2 }));
     if (!read || !failed) throw new Error('both are explained');
     const decided = (metrics: typeof read.metrics) => {
-      const outcome = { explanation: { ...read, atMs: DECIDED_AT_MS, metrics } } as unknown as Outcome;
+      const explanation = { ...read, atMs: DECIDED_AT_MS, metrics };
+      const outcome = { explanation, status: { desiredReplicas: 2 } } as unknown as Outcome;
       log.record('default/web', outcome, { hpa: webHpa({ minReplicas: 2 }), isDryRun: false });
       return log.find('default/web')?.missingSinceMs;
     };

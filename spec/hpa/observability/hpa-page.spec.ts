@@ -26,7 +26,14 @@ function hostileLog(hpas: number, metricsOfEach: number): DecisionLog {
     atMs: NOW_MS,
     metrics: Array.from({ length: metricsOfEach }, () => metric),
   };
-  const outcome = { explanation, desiredReplicas: undefined, error: LONG } as unknown as Outcome;
+  const condition = {
+    type: 'ScalingActive',
+    status: 'False',
+    reason: 'FailedGetExternalMetric',
+    message: LONG,
+  };
+  const status = { desiredReplicas: 2, conditions: [condition] };
+  const outcome = { explanation, desiredReplicas: undefined, error: LONG, status } as unknown as Outcome;
   const hpa = webHpa({ minReplicas: 1 });
   for (let index = 0; index < hpas; index++) {
     const metadata = { ...hpa.metadata, name: `web-${index}` };
@@ -195,6 +202,71 @@ last 1 decisions, latest first, in UTC:
     expect(linksOf(still)).to.deep.equal(['?view=hpas&refresh=off', '?view=hpas&namespace=shop&refresh=off']);
   });
 
+  it('begins the page of a failing HPA with the cause: condition, message, metric, API and time', () => {
+    const failing = new ReportedHpas();
+    const message = `the HPA was unable to compute the replica count: unable to get external metric shop/queue/${SELECTOR}: no response`;
+    const conditions = [
+      { type: 'AbleToScale', status: 'True', reason: 'SucceededGetScale', message: 'it was able to' },
+      {
+        ...{ type: 'ScalingActive', status: 'False', reason: 'FailedGetExternalMetric', message },
+        lastTransitionTime: '2026-01-01T11:00:00Z',
+      },
+    ];
+    const failure = {
+      reason: 'FailedGetExternalMetric',
+      message: 'no response',
+      error: '',
+      isRefusal: false,
+    };
+    const metrics = [
+      { type: 'Resource', name: 'cpu resource', target: { type: 'Value', value: '10' } },
+      { type: 'External', name: `external metric queue(${SELECTOR})`, target: undefined, failure },
+    ];
+    for (const atMs of [DECIDED_AT_MS - 120_000, DECIDED_AT_MS])
+      failing.decided('shop/mute', atMs, {
+        ...without,
+        step: 'metrics-missing',
+        metrics,
+        conditions,
+      } as object);
+    const shown = renderHpas(
+      readPageQuery(new URLSearchParams('view=hpas&namespace=shop&name=mute'), ['hpas']),
+      { ...source, decisions: failing.log },
+    ).toString();
+    expect(factsOf(shown)).to.deep.equal([
+      'Problem: Metric missing',
+      'Condition: ScalingActive is False: FailedGetExternalMetric',
+      'Message: the HPA was unable to compute the replica count: unable to get external metric shop/queue/{app=shop}: no response',
+      'Metric: external metric queue{app=shop}',
+      'Read from: external.metrics.k8s.io',
+      'Since: for 2m30s',
+    ]);
+    const parts = ['<h2>Cause</h2>', '<div class="charts">', '<h2>Latest decision</h2>'];
+    const positions = parts.map((part) => shown.indexOf(part));
+    expect(positions).to.deep.equal([...positions].sort((a, b) => a - b));
+    expect(positions[0]).to.be.greaterThan(0);
+  });
+
+  it('shows the error of an HPA that fails without a condition, or the other controller, and no cause of a healthy one', () => {
+    const factsOn = (name: string, namespace = 'shop') =>
+      factsOf(page(`view=hpas&namespace=${namespace}&name=${name}`));
+    expect(factsOn('lost')).to.deep.equal([
+      'Problem: Scale of the target unknown',
+      'Message: failed to query scale subresource for Deployment/shop/lost: there is none',
+    ]);
+    expect(factsOn('mute').slice(1)).to.deep.equal([
+      'Message: cpu resource: connection refused',
+      'Metric: cpu resource',
+      'Read from: metrics.k8s.io',
+      'Since: for 2m30s',
+    ]);
+    expect(factsOn('other', 'bank')).to.deep.equal([
+      'Problem: Managed by another controller',
+      'Message: "kube-controller-manager" wrote the status of this HPA 35s ago',
+    ]);
+    expect(factsOn('grown')).to.deep.equal([]);
+  });
+
   it('returns 404 for an HPA without decisions', () => {
     expect(() => page('view=hpas&namespace=shop&name=gone'))
       .to.throw('horizontalpodautoscalers.autoscaling "shop/gone" not found')
@@ -217,6 +289,14 @@ function rowsOf(page: string): readonly string[] {
     const cells = row.split(/<\/t[hd]>/).slice(0, -1);
     return `[${colour}] ${cells.map((cell) => cell.replace(/<[^>]*>/g, '')).join(' | ')}`;
   });
+}
+
+/** The facts on a page, as `TERM: DESCRIPTION`. */
+function factsOf(page: string): readonly string[] {
+  return [...page.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/gs)].map(
+    ([, term, description = '']) =>
+      `${term}: ${description.replace(/<[^>]*>/g, '').replaceAll('&quot;', '"')}`,
+  );
 }
 
 /** The visible text of a page, with a space between parts of a bar. */

@@ -1,5 +1,6 @@
 import type { Explanation, Outcome } from '#lib/hpa/decision/decision.ts';
 import { DecisionLog } from '#lib/hpa/observability/decision-log.ts';
+import type { HpaStatus } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import { explainedAt, webHpa } from '#spec/hpa/min-replicas/built-decision.ts';
 
 /** The time of the decisions. */
@@ -22,6 +23,8 @@ export interface ReportedFacts extends ExplainedFacts {
   readonly statusReplicas?: number;
   readonly error?: string;
   readonly problem?: string;
+  /** By default none. */
+  readonly conditions?: HpaStatus['conditions'];
 }
 
 /** A log of decisions that a spec sets. */
@@ -38,6 +41,7 @@ export class ReportedHpas {
       error,
       problem,
       statusReplicas,
+      conditions = [],
       ...more
     } = facts;
     const [namespace = '', name = ''] = key.split('/');
@@ -56,7 +60,8 @@ export class ReportedHpas {
       ...{ ...web, metadata: { ...web.metadata, namespace, name } },
       ...(statusReplicas !== undefined && { status: { desiredReplicas: statusReplicas } }),
     };
-    this.log.record(key, { explanation, desiredReplicas, error } as unknown as Outcome, {
+    const status = { desiredReplicas: 2, conditions };
+    this.log.record(key, { explanation, desiredReplicas, error, status } as unknown as Outcome, {
       ...{ hpa, isDryRun, problem },
     });
   }
