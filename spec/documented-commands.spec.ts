@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { ALIBABA_DEFINITION } from '#spec/support/alibaba-definition.ts';
 import { findHelm } from '#spec/support/helm.ts';
 import { findKubectl, Kubectl } from '#spec/support/kubectl.ts';
 import { runToEnd } from '#spec/support/run-to-end.ts';
@@ -9,14 +10,14 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 const PAGES = ['README.md', ...globSync('docs/{tasks,reference}/*.md')];
 /** Commands that need a running program, pods with logs, files, or kinds that the simulator does not serve. */
 const NEEDS_MORE =
-  /^(?:top|wait)\b|\b(?:logs|port-forward|rollout status|can-i|create token|keda-hpa|validatingwebhookconfiguration)\b|--(?:server |raw\b|cert=)/;
+  /^(?:top|wait)\b|\b(?:logs|port-forward|rollout status|can-i|create token|exec|keda-hpa|validatingwebhookconfiguration)\b|--(?:server |raw\b|cert=)/;
 /** Objects and folders that pages assume to exist. */
 const EXISTING = {
   folders: ['manifests/overlays/release', 'manifests/overlays/autoscaler-scaled-objects'],
   examples: ['scale-by-the-clock/web.yaml', 'tune-an-hpa/web.yaml', 'scale-by-events/metrics-api.yaml'],
   namespaces: ['shop', 'monitoring'],
   deployments: {
-    'kube-system': ['cron-hpa'],
+    'kube-system': ['cron-hpa', 'kubernetes-cronhpa-controller'],
     keda: ['keda-operator', 'keda-metrics-apiserver', 'keda-admission-webhooks'],
     monitoring: ['prometheus-adapter'],
   },
@@ -31,6 +32,8 @@ describe('commands in pages', () => {
     kubectl = new Kubectl(await findKubectl(), server.kubeconfig);
     const { folders, examples, namespaces, deployments } = EXISTING;
     for (const folder of folders) await run('apply', '-k', folder);
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    await server.client.post(definitions, ALIBABA_DEFINITION);
     for (const name of [...namespaces, ...Object.keys(deployments)])
       await server.client.post('/api/v1/namespaces', { metadata: { name } });
     for (const [namespace, names] of Object.entries(deployments))

@@ -31,7 +31,11 @@ export interface Runtime extends ControllerEnvironment {
 /** What flags specify for the subsystems. */
 export interface SubsystemOptions {
   readonly controllers: ReadonlySet<ControllerName>;
-  readonly cronHpa: { readonly workers: number; readonly timeZone: string };
+  readonly cronHpa: {
+    readonly workers: number;
+    readonly timeZone: string;
+    readonly runsAlibaba: boolean;
+  };
   readonly hpa: Pick<HpaEnvironment, 'options'> & Pick<MetricsAdapterPartOptions, 'prometheus' | 'sourceTls'>;
   readonly scaledObjects: ScaledObjectsFlags;
   /** `undefined` when neither metrics API is served. */
@@ -77,9 +81,9 @@ const CRON_HPA: ControllerDefinition = {
     runtime.pins.add(cronHpa.isPinned);
     return cronHpa;
   },
-  async doctor({ cronHpa: { timeZone } }, { namespace }) {
+  async doctor({ cronHpa: { timeZone, runsAlibaba } }, { namespace }) {
     const { cronHpaDoctor } = await import('#lib/cron-hpa/doctor/cron-hpa-doctor.ts');
-    return cronHpaDoctor({ timeZone, namespace });
+    return cronHpaDoctor({ timeZone, namespace, runsAlibaba });
   },
 };
 

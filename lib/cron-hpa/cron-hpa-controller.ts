@@ -6,28 +6,16 @@ import type { EventRecorder } from '#lib/control/event-recorder.ts';
 import { MutationCache } from '#lib/control/mutation-cache.ts';
 import type { ScaleClient } from '#lib/control/scale-client.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
-import { type StatefulObject, StatusWriter } from '#lib/control/status-writer.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
-import type { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
-import {
-  type KubernetesObject,
-  nameOfKey,
-  type ObjectName,
-} from '#lib/kubernetes/objects/kubernetes-object.ts';
+import { nameOfKey } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import { RetryDelays } from '#lib/time/backoff.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import {
-  type CronHpa,
-  type CronHpaStatus,
-  FIELD_MANAGER,
-  formatStatus,
-  nameOf,
-  readCronHpa,
-} from './cron-hpa.ts';
+import { type CronHpa, type CronHpaStatus, nameOf } from './cron-hpa.ts';
+import type { CronHpaKind, StatusClient } from './cron-hpa-kind.ts';
 import {
   eventsOf,
   failureMessage,
@@ -86,7 +74,7 @@ export function cronHpaController(dependencies: CronHpaDependencies): Controller
   const writes = new MutationCache<CronHpa>((object) => object);
   const retries = new RetryDelays({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
   return {
-    name: 'cronhpa',
+    name: dependencies.kind.controller,
     watches: cronHpaWatches(dependencies),
     async reconcile(key, signal) {
       let object = writes.latest(key, cronHpas.find(key));
@@ -245,21 +233,33 @@ function targetOf<T>({ namespace, spec }: CronHpa, byTarget: ByTarget<T>): reado
 type ByTarget<T> = (target: string) => readonly T[];
 
 interface WatchedSources {
+  /** The kind of the objects that are reconciled. */
+  readonly kind: Pick<CronHpaKind, 'controller' | 'resource'>;
   readonly cronHpas: ChangeSource<ObjectChange<CronHpa>> & Pick<SharedInformer<CronHpa>, 'find' | 'values'>;
+  /** Objects of other kinds, which may have the same targets. */
+  readonly otherCronHpas: readonly ChangeSource<ObjectChange<CronHpa>>[];
   readonly hpas: ChangeSource<ObjectChange<Hpa>>;
+  /** Objects of all kinds. */
   readonly cronHpasByTarget: ByTarget<CronHpa>;
   readonly clock: Clock;
 }
 
 /** Reconciles an object when it changes, when another scaler of its target changes, and when the clock is stepped. */
-function cronHpaWatches({ cronHpas, hpas, cronHpasByTarget, clock }: WatchedSources): readonly Watched[] {
+function cronHpaWatches(sources: WatchedSources): readonly Watched[] {
+  const { kind, cronHpas, otherCronHpas, hpas, cronHpasByTarget, clock } = sources;
   const onTargets = (targets: Iterable<string>) => {
     const keys = new Set<string>();
-    for (const target of targets) for (const one of cronHpasByTarget(target)) keys.add(nameOf(one));
+    for (const target of targets)
+      for (const one of cronHpasByTarget(target))
+        if (one.group === kind.resource.group) keys.add(nameOf(one));
     return keys;
   };
   return [
     mapKeys(cronHpas, (change) => [change.key, ...onTargets(targetsChanged(change, targetsOfCronHpa))]),
+    ...otherCronHpas.map((others) => ({
+      ...mapKeys(others, (change) => onTargets(targetsChanged(change, targetsOfCronHpa))),
+      synced: async () => {}, // their kind may never be served
+    })),
     mapKeys(hpas, (change) =>
       onTargets(targetsChanged(change, targetsOfHpa, ({ controller }) => controller)),
     ),
@@ -278,39 +278,4 @@ function targetsChanged<T>(
   const factsOf = (object: T | undefined) => object && [targetsOf(object), ownerOf(object)];
   const isSame = isDeepStrictEqual(factsOf(previous), factsOf(current));
   return new Set(isSame ? [] : [...before, ...now]);
-}
-
-/** Reads and writes statuses at the API server, bypassing the informer. */
-export interface StatusClient {
-  /** @returns `undefined` when the object does not exist or is malformed */
-  get(name: ObjectName, signal: AbortSignal): Promise<CronHpa | undefined>;
-  /**
-   * Writes a status if it differs from the current one of the object.
-   *
-   * @returns the written object, `undefined` when nothing was written
-   * @throws a conflict when the object changed after it was read
-   */
-  write(object: CronHpa, status: CronHpaStatus, signal: AbortSignal): Promise<CronHpa | undefined>;
-}
-
-/** A client that writes a status only over the version it was computed from, so results of another leader are not lost. */
-export function statusClient(objects: ResourceClient<KubernetesObject>, clock: Clock): StatusClient {
-  const writer = new StatusWriter<object, StatefulObject<object>>({
-    client: objects as ResourceClient<StatefulObject<object>>,
-    fieldManager: FIELD_MANAGER,
-    clock,
-  });
-  return {
-    async get(name, signal) {
-      const value = await objects.find(name, { signal });
-      return value && readCronHpa(value);
-    },
-    async write({ namespace, name, uid, resourceVersion, status: current }, status, signal) {
-      const metadata = { namespace, name, uid, resourceVersion };
-      const isFirst = current.jobs.length === 0 && current.ready === undefined;
-      const before = { metadata, ...(!isFirst && { status: formatStatus(current) }) };
-      const after = await writer.applyOver(before, formatStatus(status), { signal });
-      return after === before ? undefined : readCronHpa(after);
-    },
-  };
 }

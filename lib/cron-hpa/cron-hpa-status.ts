@@ -201,8 +201,8 @@ export function eventsOf(
 }
 
 /** The `regarding` reference of events. */
-export function referenceTo({ namespace, name, uid, resourceVersion }: CronHpa) {
-  const { group, version, kind } = CRON_HPA;
+export function referenceTo({ group, namespace, name, uid, resourceVersion }: CronHpa) {
+  const { version, kind } = CRON_HPA; // the same in each group
   return { apiVersion: `${group}/${version}`, kind, namespace, name, uid, resourceVersion };
 }
 

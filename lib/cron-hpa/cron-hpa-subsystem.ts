@@ -5,12 +5,16 @@ import { type Controller, runController } from '#lib/control/controller.ts';
 import type { ControllerEnvironment, Subsystem } from '#lib/control/subsystem.ts';
 import type { PinnedTarget } from '#lib/control/target-pins.ts';
 import type { WorkQueueSeries } from '#lib/control/work-queue-series.ts';
+import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import { ResourceClient } from '#lib/kubernetes/client/resource-client.ts';
+import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import { HPAS, readPlainHpa } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import type { UiPart } from '#lib/ui/page.ts';
-import { adjustmentOf, CRON_HPA_KIND, CRON_HPAS, type CronHpa, readCronHpa } from './cron-hpa.ts';
-import { cronHpaController, statusClient } from './cron-hpa-controller.ts';
+import { adjustmentOf, type CronHpa } from './cron-hpa.ts';
+import { cronHpaController } from './cron-hpa-controller.ts';
+import type { CronHpaKind } from './cron-hpa-kind.ts';
+import { cronHpaKinds, type EnabledKinds } from './cron-hpa-kinds.ts';
 import { CronHpaSeries } from './observability/cron-hpa-series.ts';
 import { cronHpaUi } from './observability/cron-hpa-ui.ts';
 import { debugCronHpas } from './observability/debug-cron-hpas.ts';
@@ -24,7 +28,7 @@ import {
   targetsOfHpa,
 } from './target-conflicts.ts';
 
-interface CronHpaEnvironment extends Omit<ControllerEnvironment, 'mapper'> {
+interface CronHpaEnvironment extends Omit<ControllerEnvironment, 'mapper'>, EnabledKinds {
   readonly registry: Registry;
   /** Time zone of jobs that name none. */
   readonly timeZone: string;
@@ -53,25 +57,40 @@ const MAX_RETRY_MS = 60_000;
 /** Wires informers → due activations → scale, status, events. */
 export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsystem {
   const { client, clock, registry, informers, newJobId = randomUUID } = environment;
-  const cronHpas = informers.get(CRON_HPA_KIND, { indexes: { target: targetsOfCronHpa } });
+  const kinds = cronHpaKinds(environment).map((kind) => ({
+    kind,
+    cronHpas: informers.get(kind.informed, { indexes: { target: targetsOfCronHpa } }),
+  }));
   const hpas = informers.get(HPAS, {
     needs: HPA_NEEDS,
     view: targetedHpa,
     indexes: { target: targetsOfHpa },
   });
   const disposal = new AbortController();
-  const cronHpasByTarget = (target: string) => cronHpas.findBy('target', target);
+  const cronHpasByTarget = (target: string) =>
+    kinds.flatMap(({ cronHpas }) => cronHpas.findBy('target', target));
+  const allCronHpas = () => kinds.flatMap(({ cronHpas }) => [...cronHpas.values()]);
   const hpasByTarget = (target: string) => hpas.findBy('target', target);
   const series = new CronHpaSeries(registry, () => {
-    let ready = 0;
-    for (const { status } of cronHpas.values()) if (status.ready?.status === 'True') ready++;
-    return { ready, notReady: cronHpas.size - ready };
+    let [ready, notReady] = [0, 0];
+    for (const { cronHpas } of kinds)
+      for (const { status } of cronHpas.values()) {
+        if (status.ready?.status === 'True') ready++;
+        else notReady++;
+      }
+    return { ready, notReady };
   });
   const schedules = new Schedules();
   const share = new EventLoopShare(clock);
   const debugged = {
-    values: () => cronHpas.values(),
-    find: (namespace: string, name: string) => cronHpas.find(`${namespace}/${name}`),
+    values: allCronHpas,
+    find(namespace: string, name: string) {
+      for (const { cronHpas } of kinds) {
+        const found = cronHpas.find(`${namespace}/${name}`);
+        if (found) return found;
+      }
+      return undefined;
+    },
     others(object: CronHpa) {
       const target = targetKey(object.namespace, object.spec.scaleTargetRef);
       const hpa = hpaOf(object, hpasByTarget(target));
@@ -79,26 +98,36 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
     },
     planOptions: () => ({ nowMs: clock.nowMs(), timeZone: environment.timeZone, schedules }),
   };
-  const isWaiting = () => cronHpas.state === 'idle' || cronHpas.state === 'waiting';
-  const isSynced = () => cronHpas.isSynced && hpas.isSynced;
+  const isAbsent = ({ state }: Pick<SharedInformer<CronHpa>, 'state'>) =>
+    state === 'idle' || state === 'waiting';
+  const isWaiting = () => kinds.every(({ cronHpas }) => isAbsent(cronHpas));
+  const isSynced = () =>
+    kinds.every(({ cronHpas }) => cronHpas.isSynced || isAbsent(cronHpas)) && !isWaiting() && hpas.isSynced;
   const controllers = async (signal: AbortSignal) => {
     await hpas.served(signal);
-    const objects = new ResourceClient({ api: client, resource: CRON_HPAS });
     const hpaClient = new ResourceClient({
       ...{ api: client, read: readPlainHpa },
       resource: (signal) => hpas.served(signal),
     });
-    const dependencies = { ...environment, cronHpas, hpas, cronHpasByTarget, hpasByTarget, hpaClient };
+    const objectsOf = ({ resource }: CronHpaKind) => new ResourceClient({ api: client, resource });
+    const dependencies = { ...environment, hpas, cronHpasByTarget, hpasByTarget, hpaClient };
     return [
-      cronHpaController({
-        ...dependencies,
-        ...{ series, schedules, share, newJobId },
-        statuses: statusClient(objects, clock),
-      }),
+      ...kinds.map(({ kind, cronHpas }) =>
+        cronHpaController({
+          ...{ ...dependencies, kind, cronHpas, series, schedules, share, newJobId },
+          otherCronHpas: kinds.flatMap((other) => (other.kind === kind ? [] : [other.cronHpas])),
+          statuses: kind.openStatuses(objectsOf(kind), clock),
+        }),
+      ),
       restoreController({
         ...dependencies,
+        cronHpas: kinds.map(({ cronHpas }) => cronHpas),
         async listCronHpas(namespace, signal) {
-          return (await objects.list({ namespace, signal })).map((value) => readCronHpa(value));
+          const lists = kinds.map(async ({ kind }) => {
+            const values = await objectsOf(kind).list({ namespace, signal }).catch(noneIfNotServed);
+            return values.map((value) => kind.read(value));
+          });
+          return (await Promise.all(lists)).flat();
         },
       }),
     ];
@@ -115,13 +144,15 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       },
     ],
     start() {
-      cronHpas.start();
-      cronHpas.served(disposal.signal).then(
-        () => hpas.start(),
-        (error: unknown) => {
-          if (!disposal.signal.aborted) throw error; // ends the process
-        },
-      );
+      for (const { cronHpas } of kinds) {
+        cronHpas.start();
+        cronHpas.served(disposal.signal).then(
+          () => hpas.start(),
+          (error: unknown) => {
+            if (!disposal.signal.aborted) throw error; // ends the process
+          },
+        );
+      }
     },
     get isSynced() {
       return isSynced();
@@ -149,4 +180,10 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
       disposal.abort(new Error('the program is shutting down'));
     },
   };
+}
+
+/** Objects of a kind that the API server does not serve do not exist. */
+function noneIfNotServed(error: unknown): readonly never[] {
+  if (isNotFound(error)) return [];
+  throw error;
 }

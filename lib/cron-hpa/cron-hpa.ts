@@ -25,6 +25,8 @@ export interface CronHpaStatus extends Omit<Decoded<typeof STATUS>, 'conditions'
 
 /** The fields of a CronHorizontalPodAutoscaler that the controller uses. */
 export interface CronHpa {
+  /** The API group of its kind. */
+  readonly group: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -159,7 +161,7 @@ const SPEC = z.object({
 });
 
 /** Interns a text: equal texts of many objects share memory. */
-type Share = (text: string) => string;
+export type Share = (text: string) => string;
 
 /**
  * Decodes a CronHorizontalPodAutoscaler of the API server; of its annotations only those of this controller.
@@ -176,6 +178,7 @@ export function readCronHpa(value: unknown, share: Share = (text) => text): Cron
   const given = propertyOf(value, 'spec');
   const spec = isBounded(given, MAX_SPEC_BYTES) ? SPEC.safeParse(given) : undefined;
   return {
+    group: CRON_HPA.group,
     namespace: share(metadata.namespace),
     name: metadata.name,
     uid: metadata.uid,
@@ -280,25 +283,33 @@ const SHARED_TEXTS = { capacity: 5_000, maxKeyLength: 80 };
 const MAX_NAMESPACE_BYTES = 32 * MIB;
 const TOO_MANY = `the objects of this kind in the namespace together take more than ${MAX_NAMESPACE_BYTES / MIB} MiB`;
 
-export const CRON_HPA_KIND: InformedKind<CronHpa> = {
-  resource: CRON_HPAS,
-  versions: [CRON_HPA.version],
-  budget: {
-    maxBytes: MAX_NAMESPACE_BYTES,
-    sizeBytes: ({ spec }) => measureObject(spec, MAX_VALUES),
-    reduce: (object) => ({ ...object, spec: NO_SPEC, problem: object.problem ?? TOO_MANY }),
-  },
-  decoder() {
-    const texts = createStringInterner(SHARED_TEXTS);
-    const share: Share = (text) => texts.intern(text);
-    return (value) => {
-      const object = readCronHpa(value, share);
-      if (object) return object;
-      const wrong = findWrongField(METADATA, 'metadata', propertyOf(value, 'metadata'));
-      throw new Error(`Cannot read a CronHorizontalPodAutoscaler: ${wrong}`);
-    };
-  },
-};
+/** Objects of a kind as informers cache them. */
+export function informedCronHpas(
+  resource: ApiResource,
+  read: (value: unknown, share: Share) => CronHpa | undefined,
+): InformedKind<CronHpa> {
+  return {
+    resource,
+    versions: [resource.version],
+    budget: {
+      maxBytes: MAX_NAMESPACE_BYTES,
+      sizeBytes: ({ spec }) => measureObject(spec, MAX_VALUES),
+      reduce: (object) => ({ ...object, spec: NO_SPEC, problem: object.problem ?? TOO_MANY }),
+    },
+    decoder() {
+      const texts = createStringInterner(SHARED_TEXTS);
+      const share: Share = (text) => texts.intern(text);
+      return (value) => {
+        const object = read(value, share);
+        if (object) return object;
+        const wrong = findWrongField(METADATA, 'metadata', propertyOf(value, 'metadata'));
+        throw new Error(`Cannot read a CronHorizontalPodAutoscaler: ${wrong}`);
+      };
+    },
+  };
+}
+
+export const CRON_HPA_KIND = informedCronHpas(CRON_HPAS, readCronHpa);
 
 /** The field manager of status writes and HPA patches. */
 export const FIELD_MANAGER = 'autoscaler-cronhpa';

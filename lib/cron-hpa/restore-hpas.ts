@@ -10,7 +10,8 @@ import { type Hpa, hasOwner, readHpa, targetsOfCronHpa, targetsOfHpa } from './t
 
 interface RestoreDependencies {
   readonly hpas: ChangeSource<ObjectChange<Hpa>> & Pick<SharedInformer<Hpa>, 'find'>;
-  readonly cronHpas: ChangeSource<ObjectChange<CronHpa>>;
+  /** Objects of each kind. */
+  readonly cronHpas: readonly ChangeSource<ObjectChange<CronHpa>>[];
   readonly hpasByTarget: (target: string) => readonly Hpa[];
   readonly cronHpasByTarget: (target: string) => readonly CronHpa[];
   /** Lists the objects of a namespace at the API server; `undefined` for one that is malformed. */
@@ -37,11 +38,14 @@ export function restoreController(dependencies: RestoreDependencies): Controller
     name: 'cronhpa-restore',
     watches: [
       mapKeys(hpas, ({ key, current }) => (current && isChanged(current) ? [key] : [])),
-      mapKeys(cronHpas, ({ previous, current }) =>
-        [previous, current]
-          .flatMap((object) => (object ? targetsOfCronHpa(object) : []))
-          .flatMap((target) => hpasByTarget(target).filter(isChanged).map(nameOf)),
-      ),
+      ...cronHpas.map((objects) => ({
+        ...mapKeys(objects, ({ previous, current }) =>
+          [previous, current]
+            .flatMap((object) => (object ? targetsOfCronHpa(object) : []))
+            .flatMap((target) => hpasByTarget(target).filter(isChanged).map(nameOf)),
+        ),
+        synced: async () => {}, // their kind may never be served, and they are listed before an HPA is restored
+      })),
     ],
     async reconcile(key, signal) {
       const cached = hpas.find(key);

@@ -14,7 +14,10 @@ export function findBlocker(object: CronHpa, { hpa, others }: OtherScalers): Blo
   const { kind, name } = object.spec.scaleTargetRef;
   const conflicting = findConflict(object, others);
   if (conflicting) {
-    const message = `CronHorizontalPodAutoscaler "${conflicting.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
+    const { group } = conflicting;
+    const conflictingKind =
+      group === object.group ? 'CronHorizontalPodAutoscaler' : `CronHorizontalPodAutoscaler.${group}`;
+    const message = `${conflictingKind} "${conflicting.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
     return { reason: 'TargetConflict', message };
   }
   if (hpa && adjustmentOf(object) === 'false') {
@@ -41,7 +44,8 @@ export function findConflict(object: CronHpa, others: Iterable<CronHpa>): CronHp
   const target = targetKey(object.namespace, object.spec.scaleTargetRef);
   let conflicting: CronHpa | undefined;
   for (const other of others) {
-    if (other.namespace !== object.namespace || other.name === object.name || other.isBeingDeleted) continue;
+    const isItself = other.name === object.name && other.group === object.group;
+    if (other.namespace !== object.namespace || isItself || other.isBeingDeleted) continue;
     if (targetKey(other.namespace, other.spec.scaleTargetRef) !== target) continue;
     if (!conflicting || nameOf(other) < nameOf(conflicting)) conflicting = other;
   }

@@ -6,6 +6,7 @@ import { runController } from '#lib/control/controller.ts';
 import type { Scale, ScaleTarget } from '#lib/control/scale-client.ts';
 import type { CronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
+import { STKE_CRON_HPA } from '#lib/cron-hpa/cron-hpa-kind.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 import { type Hpa, targetsOfCronHpa, targetsOfHpa } from '#lib/cron-hpa/target-conflicts.ts';
 
@@ -73,6 +74,8 @@ async function startAt(
   const running = runController(
     cronHpaController({
       ...{
+        kind: STKE_CRON_HPA,
+        otherCronHpas: [],
         cronHpas,
         hpas,
         clock,

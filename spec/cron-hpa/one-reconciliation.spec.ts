@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { EventLoopShare } from '#lib/concurrency/event-loop.ts';
 import type { CronHpa, CronHpaStatus } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaController } from '#lib/cron-hpa/cron-hpa-controller.ts';
+import { STKE_CRON_HPA } from '#lib/cron-hpa/cron-hpa-kind.ts';
 import { CronHpaSeries } from '#lib/cron-hpa/observability/cron-hpa-series.ts';
 import { Schedules } from '#lib/schedule/parse-schedule.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
@@ -170,6 +171,7 @@ function setUp({
   const nothing = { onChange: () => () => {}, synced: async () => {} };
   const series = new CronHpaSeries(new Registry(), () => ({ ready: 0, notReady: 0 }));
   const controller = cronHpaController({
+    ...{ kind: STKE_CRON_HPA, otherCronHpas: [] },
     cronHpas: { ...nothing, find: () => observed, values: () => [] },
     hpas: { ...nothing, find: () => undefined },
     ...{ cronHpasByTarget: () => [], hpasByTarget: () => [], hpaClient: undefined },

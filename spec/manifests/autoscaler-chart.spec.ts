@@ -101,6 +101,23 @@ describe("the autoscaler's Helm chart", () => {
     expect(commandLine.options.metricsAdapter?.scalingSchedule).to.include({ rampSteps: 10 });
   });
 
+  it('runs objects of kubernetes-cronhpa-controller if they are enabled, with the permissions of the component', async () => {
+    const objects = await autoscalerTemplate({ 'controllers.cronhpa.alibaba': true });
+    const file = readFileSync('manifests/components/cron-hpa-alibaba/rbac.yaml', 'utf8');
+    const [role] = parseAllDocuments(file);
+    const { rules } = onlyOf(objects, 'ClusterRole', 'autoscaler-cronhpa-alibaba');
+    expect(rules).to.deep.equal(role && 'toJS' in role ? role.toJS().rules : undefined);
+    onlyOf(objects, 'ClusterRoleBinding', 'autoscaler-cronhpa-alibaba');
+    const commandLine = parseAutoscalerOptions(serverContainer(objects).args.slice(1));
+    if (commandLine.kind !== 'run') throw new Error('It does not run');
+    expect(commandLine.options.cronHpa.runsAlibaba).to.equal(true);
+    const disabled = await autoscalerTemplate({
+      'controllers.cronhpa.alibaba': true,
+      'controllers.cronhpa.enabled': false,
+    });
+    expect(serverContainer(disabled).args).not.to.include('--alibaba-cron-hpas');
+  });
+
   it('has the API server verify certificates if the CA is given', async () => {
     const objects = await autoscalerTemplate({ 'metricsApis.caBundle': 'PEM' });
     for (const { kind, spec } of objects) {

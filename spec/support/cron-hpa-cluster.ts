@@ -54,6 +54,7 @@ export const PATHS = {
 export async function startCronHpaCluster(
   now: string,
   clientOptions: Partial<ApiClientOptions> = {},
+  { runsAlibaba = false }: { readonly runsAlibaba?: boolean } = {},
 ): Promise<CronHpaCluster> {
   await using starting = new AsyncDisposableStack();
   const clock = new ManualClock(Date.parse(now));
@@ -107,9 +108,7 @@ export async function startCronHpaCluster(
           record: ({ regarding: { name }, reason, message }) =>
             void events.push(`${name} ${reason} ${message}`),
         },
-        registry,
-        clock,
-        logger,
+        ...{ registry, clock, logger, runsAlibaba },
         timeZone: 'Asia/Shanghai',
       });
       subsystem.start();

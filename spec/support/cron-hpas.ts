@@ -28,6 +28,7 @@ export function cronHpa({
   readonly status?: Partial<CronHpaStatus>;
 } = {}): CronHpa {
   return {
+    group: 'autoscaling.stke.com',
     namespace: 'default',
     name: 'web',
     uid: 'uid-1',

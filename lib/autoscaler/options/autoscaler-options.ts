@@ -252,7 +252,11 @@ function optionsOf(values: FlagValues<typeof FLAGS>, ownNamespace: string | unde
   return Object.freeze({
     kubeconfig: values.kubeconfig || values.listerKubeconfig || undefined,
     controllers: typeof controllers === 'string' ? new Set<ControllerName>() : controllers,
-    cronHpa: { workers: values.concurrentCronHpaSyncs, timeZone: values.cronHpaTimeZone },
+    cronHpa: {
+      workers: values.concurrentCronHpaSyncs,
+      timeZone: values.cronHpaTimeZone,
+      runsAlibaba: values.alibabaCronHpas,
+    },
     hpa: { options: hpaOptionsOf(values), prometheus: prometheusOf(values), sourceTls: tlsFolders(values) },
     metricsAdapter: metricsAdapterOptionsOf(values),
     scaledObjects: {

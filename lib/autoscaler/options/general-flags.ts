@@ -20,6 +20,11 @@ export const generalFlags = {
     description: 'Concurrent reconciliations of CronHorizontalPodAutoscalers.',
     validate: positive,
   }),
+  alibabaCronHpas: flag('alibaba-cron-hpas', boolean, {
+    default: false,
+    description:
+      'Also run the CronHorizontalPodAutoscalers of kubernetes-cronhpa-controller (autoscaling.alibabacloud.com/v1beta1).',
+  }),
   cronHpaTimeZone: flag('cron-hpa-time-zone', text, {
     default: 'UTC',
     description: 'Time zone of the jobs of Cron-HPAs that set no timeZone, as a name of the IANA database.',

@@ -1,9 +1,10 @@
 import { type Diagnoses, failedBy } from '#lib/doctor/check.ts';
 import type { ClusterContext } from '#lib/doctor/cluster-context.ts';
-import { collectionPath } from '#lib/kubernetes/client/api-resource.ts';
+import { collectionPath, formatApiVersion } from '#lib/kubernetes/client/api-resource.ts';
 import { HPAS } from '#lib/kubernetes/objects/hpa-versions.ts';
 import { propertyOf } from '#lib/kubernetes/objects/kubernetes-object.ts';
-import { CRON_HPA, CRON_HPAS, type CronHpa, readCronHpa } from '../cron-hpa.ts';
+import type { CronHpa } from '../cron-hpa.ts';
+import type { CronHpaKind } from '../cron-hpa-kind.ts';
 import { type Hpa, hpaOf, readHpa, targetsOfCronHpa, targetsOfHpa } from '../target-conflicts.ts';
 
 export interface ExaminedCronHpa {
@@ -18,15 +19,17 @@ export interface ExaminedCronHpa {
 /** The objects that the checks of one examination share; each list is requested once. */
 export class ExaminedCronHpas {
   readonly #namespace: string | undefined;
+  readonly #kinds: readonly CronHpaKind[];
   #cronHpas: Promise<readonly ExaminedCronHpa[]> | undefined;
   #hpas: Promise<ReadonlyMap<string, readonly Hpa[]>> | undefined;
 
   /** @param namespace the namespace to examine; `undefined` for all */
-  constructor(namespace: string | undefined) {
+  constructor(namespace: string | undefined, kinds: readonly CronHpaKind[]) {
     this.#namespace = namespace;
+    this.#kinds = kinds;
   }
 
-  /** All objects, including unreadable ones; none when the API server does not serve the kind. */
+  /** All objects, including unreadable ones; none of a kind that the API server does not serve. */
   async all(context: ClusterContext): Promise<readonly ExaminedCronHpa[]> {
     this.#cronHpas ??= this.#list(context);
     return await this.#cronHpas;
@@ -67,14 +70,14 @@ export class ExaminedCronHpas {
   }
 
   async #list(context: ClusterContext): Promise<readonly ExaminedCronHpa[]> {
-    const { group, version, kind, plural } = CRON_HPA;
-    const served = await context.mapper.findExact(
-      { apiVersion: `${group}/${version}`, kind },
-      context.signal,
-    );
-    if (!served) return [];
-    const collection = { path: collectionPath(CRON_HPAS, this.#namespace) };
-    return await context.list(`${plural}.${group}`, collection, examined);
+    const lists = this.#kinds.map(async ({ resource, read }) => {
+      const { group, kind, plural } = resource;
+      const apiVersion = formatApiVersion(resource);
+      if (!(await context.mapper.findExact({ apiVersion, kind }, context.signal))) return [];
+      const collection = { path: collectionPath(resource, this.#namespace) };
+      return await context.list(`${plural}.${group}`, collection, (value) => examined(value, read));
+    });
+    return (await Promise.all(lists)).flat();
   }
 }
 
@@ -87,13 +90,13 @@ export function subjectOf({ namespace, name }: Pick<ExaminedCronHpa, 'namespace'
   return job === undefined ? subject : `${subject} job ${JSON.stringify(job)}`;
 }
 
-function examined(value: unknown): ExaminedCronHpa {
+function examined(value: unknown, read: CronHpaKind['read']): ExaminedCronHpa {
   const metadata = propertyOf(value, 'metadata');
   const textOf = (name: string) => {
     const text = propertyOf(metadata, name);
     return typeof text === 'string' ? text : '';
   };
-  const object = readCronHpa(value);
+  const object = read(value);
   const isReadable = object !== undefined && object.problem === undefined;
   return {
     namespace: textOf('namespace'),

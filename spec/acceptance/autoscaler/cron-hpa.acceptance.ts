@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { ALIBABA_DEFINITION } from '#spec/support/alibaba-definition.ts';
 import type { SpawnedProgram } from '#spec/support/spawned-program.ts';
 import { needControllers } from '../control-plane/need-binaries.ts';
 import { InstalledAutoscaler } from './installed-autoscaler.ts';
-import { cronHpa, deployment, horizontalPodAutoscaler } from './scheduled-objects.ts';
+import { cronHpa, deployment, horizontalPodAutoscaler, scheduleAt } from './scheduled-objects.ts';
 
 const ACCOUNT = 'system:serviceaccount:kube-system:autoscaler';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const ALIBABA = 'cronhorizontalpodautoscalers.autoscaling.alibabacloud.com';
 const HPAS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
 
 interface Sized {
@@ -21,7 +23,10 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
   let replica: SpawnedProgram | undefined;
 
   before(async function () {
-    installed = await InstalledAutoscaler.start(await needControllers(this));
+    installed = await InstalledAutoscaler.start(await needControllers(this), undefined, (cluster) =>
+      cluster.apply(ALIBABA_DEFINITION),
+    );
+    await installed.run('apply', '-k', 'manifests/components/cron-hpa-alibaba');
   });
 
   after(() => installed?.[Symbol.asyncDispose]());
@@ -68,6 +73,28 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
     expect(line).to.match(/^web\s+Deployment\s+web\s.*Succeed to-2\s+True\s/);
   });
 
+  it('scales by objects of kubernetes-cronhpa-controller, and writes the status in their form', async () => {
+    const atMs = Date.now() + 8_000;
+    const date = new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
+    const jobs = [
+      { name: 'to-3', schedule: `@date ${date}`, targetSize: 3 },
+      { name: 'to-5', schedule: scheduleAt(atMs + 4_000), targetSize: 5, runOnce: true },
+    ];
+    await installed.apply(deployment('old', 1), horizontalPodAutoscaler('old', 1, 4), {
+      apiVersion: 'autoscaling.alibabacloud.com/v1beta1',
+      kind: 'CronHorizontalPodAutoscaler',
+      metadata: { name: 'old', namespace: 'default' },
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'old' }, jobs },
+    });
+    await until(async () => (await sized(`${HPAS}/old`)).spec.minReplicas === 3, 'the HPA has minReplicas 3');
+    await until(async () => (await sized(`${HPAS}/old`)).spec.minReplicas === 5, 'the HPA has minReplicas 5');
+    const states = async () =>
+      (await installed.run('get', ALIBABA, 'old', '--output=jsonpath={.status.conditions[*].state}')).trim();
+    await until(async () => (await states()) === 'Succeed Succeed', 'both jobs are reported');
+    await installed.run('delete', ALIBABA, 'old');
+    await until(async () => (await sized(`${HPAS}/old`)).spec.minReplicas === 1, 'the HPA is restored');
+  });
+
   it('emits events', async () => {
     const reported = await installed.run('get', 'events', '--field-selector=reason=Scaled', '--output=name');
     expect(reported.trim().split('\n')).to.have.length.at.least(3);
@@ -87,6 +114,8 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
       'list cronhorizontalpodautoscalers.autoscaling.stke.com',
       'watch cronhorizontalpodautoscalers.autoscaling.stke.com',
       'patch cronhorizontalpodautoscalers/status.autoscaling.stke.com',
+      'list cronhorizontalpodautoscalers.autoscaling.alibabacloud.com',
+      'patch cronhorizontalpodautoscalers.autoscaling.alibabacloud.com',
       'list horizontalpodautoscalers.autoscaling',
       'patch horizontalpodautoscalers.autoscaling',
       'get deployments/scale.apps',
@@ -98,7 +127,7 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
   });
 
   async function start(): Promise<void> {
-    replica = await installed.startReplica();
+    replica = await installed.startReplica(['--alibaba-cron-hpas']);
     await replica.line(/Serving/, 60_000);
   }
 

@@ -44,7 +44,7 @@ export function cronHpa(name: string, jobs: readonly { readonly size: number; re
 }
 
 /** A schedule for one second of the year, in UTC. */
-function scheduleAt(atMs: number): string {
+export function scheduleAt(atMs: number): string {
   const at = new Date(atMs);
   const day = [at.getUTCDate(), at.getUTCMonth() + 1, '*'];
   return [at.getUTCSeconds(), at.getUTCMinutes(), at.getUTCHours(), ...day].join(' ');

@@ -21,7 +21,7 @@ const FOLDERS = [
   'overlays/autoscaler-scaled-objects',
 ];
 /** Components that no overlay includes. */
-const COMPONENTS = ['components/scaling-schedule'];
+const COMPONENTS = ['components/scaling-schedule', 'components/cron-hpa-alibaba'];
 const ACCOUNTS = ['kube-system:metrics-server', 'kube-system:autoscaler'];
 
 /**

@@ -7,7 +7,7 @@ describe('parseAutoscalerOptions', () => {
     expect(optionsOf()).to.deep.include({
       kubeconfig: undefined,
       controllers: new Set(['cronhpa', 'scaledobjects']),
-      cronHpa: { workers: 5, timeZone: 'UTC' },
+      cronHpa: { workers: 5, timeZone: 'UTC', runsAlibaba: false },
       apiRate: { perSecond: 50, burst: 100 },
       leaderElection: {
         lease: { namespace: 'kube-system', name: 'autoscaler' },
@@ -29,6 +29,7 @@ describe('parseAutoscalerOptions', () => {
       ],
       ...[
         '--cron-hpa-time-zone=Asia/Shanghai',
+        '--alibaba-cron-hpas',
         '--kube-api-qps=5000',
         '--kube-api-burst=6000',
         '--secure-port=0',
@@ -37,7 +38,7 @@ describe('parseAutoscalerOptions', () => {
     expect(options).to.deep.include({
       kubeconfig: 'file',
       controllers: new Set(),
-      cronHpa: { workers: 9, timeZone: 'Asia/Shanghai' },
+      cronHpa: { workers: 9, timeZone: 'Asia/Shanghai', runsAlibaba: true },
       apiRate: { perSecond: 5000, burst: 6000 },
       leaderElection: undefined,
     });

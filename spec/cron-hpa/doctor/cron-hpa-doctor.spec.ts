@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { cronHpaDoctor } from '#lib/cron-hpa/doctor/cron-hpa-doctor.ts';
 import type { Finding } from '#lib/doctor/check.ts';
+import { ALIBABA_DEFINITION } from '#spec/support/alibaba-definition.ts';
 import { cronHpa as cronHpaObject, planAt } from '#spec/support/cron-hpas.ts';
 import { readDefinition } from '#spec/support/definition-file.ts';
 import {
@@ -42,6 +43,28 @@ describe('cronHpaDoctor', () => {
       },
       { status: 'note', subject: 'cronhpa default/web', seen: 'was created less than a minute ago' },
     ]);
+  });
+
+  it('examines objects of kubernetes-cronhpa-controller if the flag enables them', async () => {
+    const flag = '--alibaba-cron-hpas';
+    const subject = 'cronhorizontalpodautoscalers.autoscaling.alibabacloud.com';
+    const version = 'autoscaling.alibabacloud.com/v1beta1';
+    expect((await examineAutoscaler(server, [flag])).findings).to.deep.include({
+      ...{ status: 'note', subject, seen: `the API server does not serve ${version}` },
+    });
+    await created(server, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', ALIBABA_DEFINITION);
+    await deployment('web', 2);
+    await created(server, CRON_HPAS.replace('stke.com', 'alibabacloud.com'), {
+      ...{ apiVersion: version, kind: 'CronHorizontalPodAutoscaler', metadata: { name: 'web' } },
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, jobs: [DAILY] },
+    });
+    const { findings } = await examineAutoscaler(server, [flag]);
+    expect(findings).to.deep.include.members([
+      { status: 'ok', subject, seen: `served as ${version}` },
+      { status: 'ok', subject: 'cronhpa default/web', seen: 'scales Deployment "web", spec.replicas 2' },
+    ]);
+    const without = (await examineAutoscaler(server)).findings.map((one) => one.subject);
+    expect(without).not.to.include(subject).and.not.to.include('cronhpa default/web');
   });
 
   it('reports whether the API server serves Cron-HPAs with a status', async () => {

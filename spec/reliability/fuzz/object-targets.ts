@@ -5,6 +5,7 @@ import { StatusError } from '#lib/apiserver/http/status-error.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
 import { withFlagsOfEnvironment } from '#lib/autoscaler/options/scaled-objects-flags.ts';
 import { readLease } from '#lib/control/lease.ts';
+import { readAlibabaCronHpa } from '#lib/cron-hpa/alibaba-cron-hpa.ts';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { parseListenAddress } from '#lib/flags/listen-address.ts';
@@ -109,6 +110,14 @@ export const OBJECT_TARGETS: readonly FuzzTarget[] = [
       `{${META},"annotations":{"platform.stke/adjust-hpa-min":"true"},"creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"excludeDates":["* * * 15 11 *"],"jobs":[{"name":"up","schedule":"0 0 8 * * *","targetSize":10,"runOnce":false,"timeZone":"UTC"}]},"status":{"conditions":[{"name":"up","jobId":"1","state":"Succeed","message":"ok","lastProbeTime":"2026-01-01T00:00:00Z"}]}}`,
     ],
     read: (text) => readCronHpa(parseJson(text)),
+    isRefusal: isPlainError,
+  },
+  {
+    name: 'CronHPA of kubernetes-cronhpa-controller',
+    seeds: [
+      `{${META},"annotations":{"autoscaling.stke.com/cron-hpa-status":"{\\"conditions\\":[]}"}},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"cronMode":"Disable","excludeDates":["* * * 15 11"],"jobs":[{"name":"up","schedule":"@date 2026-10-27 21:54:00","targetSize":10,"runOnce":true}]},"status":{"conditions":[]}}`,
+    ],
+    read: (text) => readAlibabaCronHpa(parseJson(text)),
     isRefusal: isPlainError,
   },
   {

@@ -26,7 +26,7 @@ annotations:
 {{- define "autoscaler.doctorsRules" -}}
 {{- if .Values.controllers.cronhpa.enabled }}
 # Objects to scale, their schedules, and other scalers.
-- apiGroups: [autoscaling.stke.com]
+- apiGroups: [autoscaling.stke.com, autoscaling.alibabacloud.com]
   resources: [cronhorizontalpodautoscalers]
   verbs: [list]
 - apiGroups: [autoscaling]
@@ -89,6 +89,9 @@ annotations:
 - --enable-external-metrics-api={{ .Values.metricsApis.external.enabled }}
 {{- if .Values.metricsApis.custom.scalingSchedules }}
 - --scaling-schedule
+{{- end }}
+{{- if and .Values.controllers.cronhpa.enabled .Values.controllers.cronhpa.alibaba }}
+- --alibaba-cron-hpas
 {{- end }}
 {{- if .Values.controllers.scaledobjects.enabled }}
 - {{ printf "--keda-namespace=%s" .Values.keda.namespace | quote }}
