@@ -75,6 +75,8 @@ interface Problem {
   /** Its human-readable title. */
   readonly title: string;
   readonly remedy: string;
+  /** The remedy with placeholders for the names of the object: equal for problems of the same kind. */
+  readonly remedyTemplate: string;
 }
 
 interface Unchecked {
@@ -127,6 +129,7 @@ export function failedBy<const D extends Diagnoses>(diagnoses: D): Fail<Extract<
       diagnosis: code,
       title,
       remedy: formatRemedy({ title, remedy: template }, names),
+      remedyTemplate: template,
     };
   };
 }

@@ -118,20 +118,41 @@ const MAX_LISTED = 3;
 /** Limits texts of kubelets, certificates and nodes, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 2_000;
 
-/** Formats a result for people: one line per finding, and each remedy once, below the first problem that has it. */
+/** Objects that a group of findings lists. */
+const MAX_GROUPED = 10;
+
+/**
+ * Formats a result for people: one line per finding, with the remedy below. Problems of the same kind are a group: one
+ * heading, their objects, and one remedy.
+ */
 export function formatResult({ title, findings }: CheckResult): string {
   const sound = findings.filter(({ status }) => status === 'ok');
   const others = findings.filter(({ status }) => status !== 'ok');
   const lines =
     sound.length > MAX_LISTED ? [`  ${MARKS.ok} ${sound.length} passed`] : sound.map(formatFinding);
-  const remedies = new Set<string>();
-  for (const finding of others) {
-    lines.push(formatFinding(finding));
-    if (finding.status !== 'failed' || remedies.has(finding.remedy)) continue;
-    remedies.add(finding.remedy);
-    lines.push(`      remedy: ${sanitize(finding.remedy)}`);
-  }
+  const groups = Map.groupBy(others, (finding) =>
+    finding.status === 'failed' ? `${finding.title}\n${finding.remedyTemplate}` : finding,
+  );
+  for (const group of groups.values()) lines.push(...formatGroup(group));
   return [title, ...lines, ''].join('\n');
+}
+
+function formatGroup(findings: readonly Finding[]): readonly string[] {
+  const problems = findings.filter((finding) => finding.status === 'failed');
+  const [first] = problems;
+  if (!first) return findings.map(formatFinding);
+  const isSame = problems.every(({ remedy }) => remedy === first.remedy);
+  const remedy = `      remedy: ${sanitize(isSame ? first.remedy : first.remedyTemplate)}`;
+  if (problems.length === 1) return [formatFinding(first), remedy];
+  const more = problems.length - MAX_GROUPED;
+  return [
+    `  ${MARKS.failed} ${first.title} (${problems.length}):`,
+    ...problems
+      .slice(0, MAX_GROUPED)
+      .map(({ subject, seen }) => `      ${sanitize(subject)}: ${sanitize(seen)}`),
+    ...(more > 0 ? [`      and ${more} more`] : []),
+    remedy,
+  ];
 }
 
 /** Failed objects that the summary names. */

@@ -13,24 +13,66 @@ describe('formatResult', () => {
   const result = (findings: Parameters<typeof formatResult>[0]['findings']) =>
     formatResult({ name: 'node-clocks', title: 'Node clocks', durationMs: 3, findings });
 
-  it('prints one line per finding, and each remedy once', () => {
-    const fault = failed('node "a"', 'an hour ahead', { diagnosis: 'node-clock-skewed', NODE: 'a' });
+  const skewed = (node: string) =>
+    failed(`node "${node}"`, 'an hour ahead', { diagnosis: 'node-clock-skewed', NODE: node });
+
+  it('prints one line per finding, with the remedy of a problem below', () => {
     const unchecked = {
       status: 'unchecked',
       subject: 'pods',
       seen: 'the permission to list pods is missing',
     } as const;
-    expect(result([fault, ok('node "b"', 'right'), note('node "c"', 'slow'), fault, unchecked])).to.equal(
+    expect(result([skewed('a'), ok('node "b"', 'right'), note('node "c"', 'slow'), unchecked])).to.equal(
       [
         'Node clocks',
         '  ✓ node "b": right',
         '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
         '      remedy: Set the clock of a: `timedatectl`.',
         '  – node "c": slow',
-        '  ✗ node "a": The node\'s clock is wrong: an hour ahead',
         '  ? pods: could not check: the permission to list pods is missing',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('prints problems of the same kind as one group, with one remedy for all objects', () => {
+    expect(result([skewed('a'), note('node "c"', 'slow'), skewed('b')])).to.equal(
+      [
+        'Node clocks',
+        "  ✗ The node's clock is wrong (2):",
+        '      node "a": an hour ahead',
+        '      node "b": an hour ahead',
+        '      remedy: Set the clock of NODE: `timedatectl`.',
+        '  – node "c": slow',
+        '',
+      ].join('\n'),
+    );
+    expect(result([skewed('a'), skewed('a')])).to.match(/^ {6}remedy: Set the clock of a: `timedatectl`\.$/m);
+  });
+
+  it('lists ten objects of a group, and counts the others', () => {
+    const group = (count: number) =>
+      result(Array.from({ length: count }, (_, index) => skewed(`n${index}`))).split('\n');
+    expect(group(10).slice(11)).to.deep.equal([
+      '      node "n9": an hour ahead',
+      '      remedy: Set the clock of NODE: `timedatectl`.',
+      '',
+    ]);
+    expect(group(11).slice(11)).to.deep.equal([
+      '      node "n9": an hour ahead',
+      '      and 1 more',
+      '      remedy: Set the clock of NODE: `timedatectl`.',
+      '',
+    ]);
+  });
+
+  it('does not group problems whose cause has another remedy', () => {
+    const silent = failedBy({ silent: { title: 'Silent', remedy: 'REMEDY' } });
+    const found = ['Start it.', 'Allow it.'].map((remedy) =>
+      silent('a', 'x', { diagnosis: 'silent', remedy }),
+    );
+    expect(result(found)).to.equal(
+      'Node clocks\n  ✗ a: Silent: x\n      remedy: Start it.\n  ✗ a: Silent: x\n      remedy: Allow it.\n',
     );
   });
 

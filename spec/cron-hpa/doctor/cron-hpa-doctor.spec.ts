@@ -347,6 +347,8 @@ describe('cronHpaDoctor', () => {
       ...{ diagnosis: 'cronhpa-unattended', title: 'No controller runs the jobs of an object' },
       remedy:
         'Check the findings about the leader above. Check that the leader runs with --controllers=cronhpa, and read its log lines about default/new.',
+      remedyTemplate:
+        'Check the findings about the leader above. Check that the leader runs with --controllers=cronhpa, and read its log lines about NAMESPACE/NAME.',
     });
   });
 

@@ -206,6 +206,7 @@ describe('scaledObjectsDoctor, check by check', () => {
         ...{
           diagnosis: 'scaledobjects-other-provider',
           remedy: `${remedy}default/${name} has no values for HPAs of ScaledObjects.`,
+          remedyTemplate: `${remedy}NAMESPACE/NAME has no values for HPAs of ScaledObjects.`,
         },
         title: 'External metrics are served by another provider',
       });
