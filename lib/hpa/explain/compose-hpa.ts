@@ -143,8 +143,13 @@ function compare(
   { values, existing }: { readonly values: FormValues; readonly existing: ComparedHpas | undefined },
 ): readonly string[] {
   if (!existing)
-    return ['Other HPAs of the namespace were not compared: the controller hpa does not run here.'];
-  if (!existing.isSynced) return ['Other HPAs of the namespace are not listed yet, and were not compared.'];
+    return [
+      'It is not checked whether another HPA scales this target: the controller hpa does not run here.',
+    ];
+  if (!existing.isSynced)
+    return [
+      'It is not checked yet whether another HPA scales this target: the HPAs are still being listed. Try again in a few seconds.',
+    ];
   const warnings: string[] = [];
   for (const { metadata: other, spec } of existing.values()) {
     if (other.namespace !== metadata.namespace) continue;
@@ -204,7 +209,8 @@ function externalMetric(values: FormValues): ComposedMetric | undefined {
   const matchLabels = readLabels(values);
   if (name === '' && averageValue === '' && values.text(QUERY) === '') return undefined;
   if (name === '') values.report(METRIC.name, 'is missing');
-  if (RESERVED_NAMES.includes(name)) values.report(METRIC.name, `must not be ${RESERVED_NAMES.join(', ')}`);
+  if (RESERVED_NAMES.includes(name))
+    values.report(METRIC.name, `must not be ${RESERVED_NAMES.map((one) => `"${one}"`).join(' or ')}`);
   if (averageValue === '') values.report(VALUE.name, 'is missing');
   if (/^-|^[0.]+[a-zA-Z]*$/.test(averageValue)) values.report(VALUE.name, 'must be positive');
   const metric = { name, ...(matchLabels && { selector: { matchLabels } }) };

@@ -145,7 +145,10 @@ async function review(
     const { isAllowed, message = '', warnings = [] } = await reviewScaledObject(object, now, validation);
     if (!isAllowed) values.reportGeneral(message);
     if (validation.isSynced) return warnings;
-    return [...warnings, 'Other objects of the namespace are not listed yet, and were not compared.'];
+    return [
+      ...warnings,
+      'It is not checked yet whether another object scales this target: the objects are still being listed. Try again in a few seconds.',
+    ];
   } catch (error) {
     if (!(error instanceof UnreadableReview)) throw error;
     values.reportGeneral(error.message);

@@ -17,10 +17,10 @@ const NUMERIC: Readonly<Record<string, (value: number) => number>> = {
     const isHalf = Math.abs(value % 1) === 0.5;
     return isHalf ? 2 * Math.round(value / 2) : Math.round(value);
   },
-  pow10: (value) => 10 ** expectInteger(value),
+  pow10: (value) => 10 ** expectInteger(value, 'pow10'),
   factorial: (value) => {
     let product = 1;
-    for (let factor = expectInteger(value); factor > 1 && Number.isFinite(product); factor--)
+    for (let factor = expectInteger(value, 'factorial'); factor > 1 && Number.isFinite(product); factor--)
       product *= factor;
     return product;
   },
@@ -128,9 +128,9 @@ function findRoot(node: Located): Located {
   return root;
 }
 
-function expectInteger(value: number): number {
+function expectInteger(value: number, what: string): number {
   if (Number.isSafeInteger(value)) return value;
-  throw new Error(`must be an integer, not ${value}`);
+  throw new Error(`${what} requires integers, not ${value}`);
 }
 
 function throwNoValue(what: string): never {
@@ -147,9 +147,11 @@ const arithmetic =
 
 /** 64-bit integers, as in Go. */
 const bitwise =
-  (apply: (left: bigint, right: bigint) => bigint): Operator =>
-  (left, right) =>
-    Number(BigInt.asIntN(64, apply(expectBigInt(left), expectBigInt(right))));
+  (operator: string, apply: (left: bigint, right: bigint) => bigint): Operator =>
+  (left, right) => {
+    const integer = (value: Json) => BigInt(expectInteger(expectNumber(value), operator));
+    return Number(BigInt.asIntN(64, apply(integer(left), integer(right))));
+  };
 
 const ordered =
   (apply: (left: number | string, right: number | string) => boolean): Operator =>
@@ -172,13 +174,13 @@ export const operators: ReadonlyMap<string, Operator> = new Map<string, Operator
   ['**', arithmetic((left, right) => left ** right)],
   ['*', arithmetic((left, right) => left * right)],
   ['/', arithmetic((left, right) => left / divisor(right))],
-  ['%', bitwise((left, right) => left % BigInt(divisor(Number(right))))],
-  ['<<', bitwise((left, right) => left << shift(right))],
-  ['>>', bitwise((left, right) => left >> shift(right))],
-  ['&^', bitwise((left, right) => left & ~right)],
-  ['&', bitwise((left, right) => left & right)],
-  ['|', bitwise((left, right) => left | right)],
-  ['^', bitwise((left, right) => left ^ right)],
+  ['%', bitwise('%', (left, right) => left % BigInt(divisor(Number(right))))],
+  ['<<', bitwise('<<', (left, right) => left << shift(right))],
+  ['>>', bitwise('>>', (left, right) => left >> shift(right))],
+  ['&^', bitwise('&^', (left, right) => left & ~right)],
+  ['&', bitwise('&', (left, right) => left & right)],
+  ['|', bitwise('|', (left, right) => left | right)],
+  ['^', bitwise('^', (left, right) => left ^ right)],
   ['-', arithmetic((left, right) => left - right)],
   ['+', plus],
   ['==', isEqual],
@@ -218,12 +220,6 @@ function matches(left: Json, right: Json, budget: Budget): boolean {
   // Each instruction of the program may run for each character, which takes as long as a step.
   budget.spend(1 + left.length * pattern.programSize());
   return pattern.matcher(left).find();
-}
-
-function expectBigInt(value: Json): bigint {
-  const number = expectNumber(value);
-  if (Number.isSafeInteger(number)) return BigInt(number);
-  throw new Error(`must be an integer, not ${number}`);
 }
 
 function divisor(value: number): number {

@@ -89,17 +89,20 @@ describe('composeHpa', () => {
     expect(elsewhere.problems).to.deep.equal([]);
   });
 
-  it('warns that an HPA of the same name exists, and that HPAs were not compared', async () => {
+  it('warns that an HPA of the same name exists, and that other HPAs are not checked', async () => {
     const existing = await compose(VALID, hpasOf({ name: 'web', target: 'web' }));
     expect(existing.problems).to.deep.equal([]);
     expect(existing.warnings).to.deep.equal([
       'HorizontalPodAutoscaler "web" exists; applying this YAML changes it.',
     ]);
     const uncompared: readonly (readonly [ComparedHpas | undefined, string])[] = [
-      [undefined, 'Other HPAs of the namespace were not compared: the controller hpa does not run here.'],
+      [
+        undefined,
+        'It is not checked whether another HPA scales this target: the controller hpa does not run here.',
+      ],
       [
         { ...hpasOf(), isSynced: false },
-        'Other HPAs of the namespace are not listed yet, and were not compared.',
+        'It is not checked yet whether another HPA scales this target: the HPAs are still being listed. Try again in a few seconds.',
       ],
     ];
     for (const [others, warning] of uncompared) {

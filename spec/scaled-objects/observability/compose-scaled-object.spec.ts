@@ -143,7 +143,7 @@ describe('composeScaledObject', () => {
     ]);
     const { warnings } = await compose(`name=web&${WINDOW}`, { isSynced: false });
     expect(warnings).to.deep.equal([
-      'Other objects of the namespace are not listed yet, and were not compared.',
+      'It is not checked yet whether another object scales this target: the objects are still being listed. Try again in a few seconds.',
     ]);
   });
 });

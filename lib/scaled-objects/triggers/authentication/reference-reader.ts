@@ -113,7 +113,7 @@ async function requestToken(
   const review = await post(TOKEN_REVIEWS, { ...AUTHENTICATION, kind: 'TokenReview', spec: { token } });
   if (readAs(REVIEW, 'the TokenReview', review).status.authenticated === true)
     throw new Error(
-      `${cannot}: the API server itself accepts the audience "${audience}" of --bound-service-account-token-audience`,
+      `Discarded the token of ServiceAccount ${namespace}/${name}: the API server accepts its audience "${audience}", so a server that receives the token could act as this account. Set --bound-service-account-token-audience to an audience that the API server does not accept`,
     );
   return token;
 }

@@ -11,7 +11,7 @@ const EXCLUSIVE: readonly string[] = ['bearer', 'basic'];
 export const HTTP_AUTHENTICATION = {
   authModes: parameter(
     text.optional(),
-    `Comma-separated authentication modes: ${MODES.join(', ')}; at most one of ${EXCLUSIVE.join(' and ')}.`,
+    `Comma-separated authentication modes: basic, tls, bearer, custom and, for metrics-api only, apiKey; at most one of ${EXCLUSIVE.join(' and ')}.`,
     { from: ['metadata', 'authentication'], aliases: ['authMode'] },
   ),
   bearerToken: secret('Token for bearer.', ['token']),

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 
 /**
  * The CA certificates as they are given; blank if there are none.
@@ -97,18 +97,22 @@ export function clientKey(
   { name = 'key', passphrase }: ClientKeyOptions = {},
 ): string | undefined {
   if (key === undefined || (passphrase === undefined && !key.includes('PRIVATE KEY'))) return key;
+  const read = readKey(name, key, passphrase);
+  if ((read.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_BITS)
+    throw new Error(`parameter "${name}" has a key of more than ${MAX_BITS} bits; use a shorter key`);
+  return read.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function readKey(name: string, key: string, passphrase: string | undefined): KeyObject {
   try {
-    const read = readKey(key, passphrase);
-    if ((read.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_BITS)
-      throw new Error(`more than ${MAX_BITS} bits`);
-    return read.export({ type: 'pkcs8', format: 'pem' }).toString();
+    return decryptKey(key, passphrase);
   } catch (cause) {
     const how = passphrase === undefined ? 'without a passphrase' : 'with parameter "keyPassword"';
     throw new Error(`Cannot read parameter "${name}" ${how}`, { cause });
   }
 }
 
-function readKey(text: string, passphrase: string | undefined) {
+function decryptKey(text: string, passphrase: string | undefined) {
   const found = findKeyBlock(text);
   if (!found) throw new Error('not a PEM private key');
   const { block, label, content } = found;
