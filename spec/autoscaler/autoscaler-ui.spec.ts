@@ -235,6 +235,16 @@ describe('autoscalerUi', () => {
     }
   });
 
+  it('warns beside a Prometheus query unless --prometheus-server is set', async () => {
+    const form = '/ui/new?kind=hpa&name=new&target=web&max=20&metric=depth&value=30&query=sum(depth)';
+    const warning = 'The autoscaler has no --prometheus-server';
+    expect(await get(form)).to.include(warning);
+    await using configured = await startWatchedAutoscaler(['--prometheus-server=http://127.0.0.1:1']);
+    const { status, body } = await configured.get(form);
+    expect(status, body).to.equal(200);
+    expect(body).to.include('sum(depth)').and.not.to.include(warning);
+  });
+
   it('reports beside a form that its target does not exist, or cannot be checked, and makes YAML anyway', async () => {
     await autoscaler.deployment('idle', 1);
     const forms = [
