@@ -1,5 +1,6 @@
 import type { ScaleCause, ScaleLog } from '#lib/control/scale-log.ts';
 import { retryOnConflict } from '#lib/kubernetes/client/resource-client.ts';
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import type { KubernetesObject } from '#lib/kubernetes/objects/kubernetes-object.ts';
 import type { Clock } from '#lib/time/clock.ts';
 import { FIELD_MANAGER } from './cron-hpa.ts';
@@ -132,7 +133,7 @@ function recordOf(
   [usual, now]: readonly [usual: number, now: number],
 ): readonly (readonly [key: string, value: string | null])[] {
   const record = now === usual ? undefined : `${usual}>${now}`;
-  return record === annotations[key] ? [] : [[key, record ?? null]];
+  return record === getOwn(annotations, key) ? [] : [[key, record ?? null]];
 }
 
 /** A merge patch with the resource version: the API server rejects it when the HPA has changed. */
