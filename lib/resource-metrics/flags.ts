@@ -32,7 +32,7 @@ export const generalFlags = {
   metricStalenessMs: flag('metric-staleness', optional(duration), {
     default: undefined,
     description:
-      'If a scrape of a node fails, the last successful response of the node is served up to this age. The age is the time from the start of the cycle of that response to the start of the cycle of the failed scrape. With 0s, the response is not served. By default, the sum of --metric-resolution and --kubelet-request-timeout, so that metrics are served after one failed scrape, but not after two.',
+      'If a scrape of a node fails, the last successful response of the node is served up to this age. The age is the time from the start of the cycle of that response to the start of the cycle of the failed scrape. With 0s, the response is not served. By default, the sum of --metric-resolution and --kubelet-request-timeout, so that metrics are served after one failed scrape, but not after two. Another value must be 0s, or at least this sum.',
   }),
   extraResources: flag('extra-resources', texts, {
     default: [],
@@ -121,7 +121,8 @@ export const kubeletFlags = {
   }),
   kubeletMaxResponseBytes: flag('kubelet-max-response-bytes', integer, {
     default: 16 * MEBIBYTE,
-    description: 'Maximum size of a response of a kubelet. If a response is larger, the scrape fails.',
+    description:
+      'Maximum size of a response of a kubelet, from 1 MiB to 256 MiB. If a response is larger, the scrape fails.',
     validate: (bytes) =>
       bytes >= MEBIBYTE && bytes <= 256 * MEBIBYTE
         ? undefined

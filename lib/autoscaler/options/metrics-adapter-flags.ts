@@ -148,7 +148,8 @@ export const metricsAdapterFlags = {
   }),
   disregardIncompatibleHpas: flag('disregard-incompatible-hpas', boolean, {
     default: false,
-    description: 'Do not log errors of metrics with an unknown collector.',
+    description:
+      'Ignore metrics with an unknown collector: report them neither in the log nor by events or /debug/metrics.',
   }),
   scalingSchedule: flag('scaling-schedule', boolean, {
     default: false,

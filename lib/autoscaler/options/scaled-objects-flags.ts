@@ -9,7 +9,7 @@ const OF_API_SERVER = /^(?:https?:\/\/)?kubernetes(?:\.default(?:\.svc(?:\.clust
 export const scaledObjectsFlags = {
   concurrentScaledObjectSyncs: flag('concurrent-scaled-object-syncs', integer, {
     default: 5,
-    description: 'Concurrent reconciliations of ScaledObjects.',
+    description: 'Concurrent reconciliations of ScaledObjects, and as many of ScaledJobs.',
     validate: positive,
   }),
   watchNamespace: flag('watch-namespace', texts, {
@@ -69,7 +69,7 @@ export const scaledObjectsFlags = {
   }),
   boundServiceAccountTokenExpiryMs: flag('bound-service-account-token-expiry', duration, {
     default: 3_600_000,
-    description: 'Lifetime of service account tokens for TriggerAuthentications.',
+    description: 'Lifetime of service account tokens for TriggerAuthentications, from 1h to 6h.',
     validate: (lifetimeMs) =>
       lifetimeMs >= 3_600_000 && lifetimeMs <= 21_600_000 ? undefined : 'must be from 1h to 6h',
   }),

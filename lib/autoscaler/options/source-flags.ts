@@ -43,11 +43,11 @@ export const metricsSourceFlags = {
   }),
   skipperIngressMetrics: flag('skipper-ingress-metrics', boolean, {
     default: false,
-    description: 'Collect requests per second of Ingresses behind Skipper.',
+    description: 'Collect requests per second of Ingresses behind Skipper. Requires --prometheus-server.',
   }),
   skipperRouteGroupMetrics: flag('skipper-routegroup-metrics', boolean, {
     default: false,
-    description: 'Collect requests per second of RouteGroups behind Skipper.',
+    description: 'Collect requests per second of RouteGroups behind Skipper. Requires --prometheus-server.',
   }),
   skipperBackendsAnnotations: flag('skipper-backends-annotation', repeatedText, {
     default: [],
@@ -56,7 +56,7 @@ export const metricsSourceFlags = {
   externalRpsMetrics: flag('external-rps-metrics', boolean, {
     default: false,
     description:
-      'Enable the collector requests-per-second: the requests per second to host names, for External metrics.',
+      'Enable the collector requests-per-second: the requests per second to host names, for External metrics. Requires --prometheus-server.',
   }),
   externalRpsMetricName: flag('external-rps-metric-name', text, {
     default: 'skipper_serve_host_duration_seconds_count',

@@ -6,7 +6,7 @@ import { InfluxdbServer } from '#lib/sources/http-apis/influxdb-server.ts';
 import { influxdb3Value } from '#lib/sources/http-apis/influxdb3-server.ts';
 import type { Query } from '#lib/sources/query.ts';
 import { float, oneOf, type Place, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, REQUIRED_TARGET, type Trigger } from './trigger.ts';
 import type { TriggerClients } from './trigger-clients.ts';
 
 const PLACE: readonly Place[] = ['metadata', 'authentication'];
@@ -28,7 +28,7 @@ const parameters = z.object({
     text.default('InfluxQL'),
     'Language of the query for version 3: InfluxQL, or FlightSQL for SQL.',
   ),
-  thresholdValue: parameter(float.optional(), 'Target value per replica.'),
+  thresholdValue: parameter(float.optional(), `Target value per replica; ${REQUIRED_TARGET}.`),
   activationThresholdValue: parameter(float.default(0), 'The trigger is active above this value.'),
   unsafeSsl: UNSAFE_SSL,
 });

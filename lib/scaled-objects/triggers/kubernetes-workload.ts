@@ -3,11 +3,11 @@ import { parseLabelSelector } from '#lib/kubernetes/selectors/label-selector.ts'
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import type { ListPods } from './cluster-lookups.ts';
 import { boolean, float, parameter, text } from './parameters/parameter.ts';
-import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, REQUIRED_TARGET, type Trigger } from './trigger.ts';
 
 const parameters = z.object({
   podSelector: parameter(text, 'Label selector of the pods.'),
-  value: parameter(float.optional(), 'Target number of pods per replica.'),
+  value: parameter(float.optional(), `Target number of pods per replica; ${REQUIRED_TARGET}.`),
   activationValue: parameter(float.default(0), 'The trigger is active above this value.'),
   groupByNode: parameter(
     boolean.default(false),
@@ -20,7 +20,8 @@ export function kubernetesWorkloadTrigger({ listPods }: { readonly listPods: Lis
   return defineTrigger({
     types: ['kubernetes-workload'],
     scalerName: () => 'kubernetesWorkloadScaler',
-    description: 'The number of pods that match a label selector, in the namespace of the object.',
+    description:
+      'The number of pods that match a label selector, in the namespace of the object. Pods that have succeeded or failed do not count.',
     parameters,
     plan({ podSelector, value, activationValue, groupByNode }, request) {
       try {

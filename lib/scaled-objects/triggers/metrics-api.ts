@@ -19,8 +19,17 @@ import {
   type ServiceName,
 } from './cluster-lookups.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
-import { boolean, duration, float, oneOf, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import {
+  boolean,
+  duration,
+  float,
+  oneOf,
+  parameter,
+  REQUEST_TIMEOUT,
+  text,
+  UNSAFE_SSL,
+} from './parameters/parameter.ts';
+import { above, defineTrigger, neededTarget, oneMetric, REQUIRED_TARGET, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
@@ -29,14 +38,14 @@ const parameters = z.object({
     text,
     'Where the number is in the response: with format json or yaml, a path such as `a.b.0`; with prometheus, a series such as `name{a="b"}`.',
   ),
-  targetValue: parameter(float.optional(), 'Target value per replica.'),
+  targetValue: parameter(float.optional(), `Target value per replica; ${REQUIRED_TARGET}.`),
   activationTargetValue: parameter(float.default(0), 'The trigger is active above this value.'),
   format: parameter(
     oneOf(...VALUE_FORMATS).default('json'),
     `Format of the response: ${VALUE_FORMATS.join(', ')}; xml is not supported.`,
   ),
   unsafeSsl: UNSAFE_SSL,
-  timeout: parameter(duration.optional(), 'Timeout of a request.'),
+  timeout: parameter(duration.optional(), `${REQUEST_TIMEOUT}.`),
   aggregateFromKubeServiceEndpoints: parameter(
     boolean.default(false),
     'Whether to query all ready endpoints of the Service that the URL names, and aggregate their values. The Service is in the namespace of the object, or in one of --shared-service-namespaces.',

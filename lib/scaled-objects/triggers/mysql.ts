@@ -17,7 +17,9 @@ const parameters = z.object({
   ),
   username: parameter(text.optional(), 'User name.', { from: ['metadata', 'authentication', 'environment'] }),
   password: parameter(text.optional(), 'Password.', { from: SECRET }),
-  host: parameter(text.optional(), 'Host name of the server.', { from: PLACE }),
+  host: parameter(text.optional(), 'Host name of the server; required without connectionString.', {
+    from: PLACE,
+  }),
   port: parameter(text.optional(), 'Port of the server. By default 3306.', { from: PLACE }),
   dbName: parameter(text.optional(), 'Name of the database.', { from: PLACE }),
   query: parameter(text, 'SQL statement, whose result has the value in the first column of the first row.'),

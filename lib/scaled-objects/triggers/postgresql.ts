@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SqlDatabases, sqlQuery } from '#lib/sources/sql/sql-database.ts';
 import { type ConnectionText, parsePostgresConnection } from './parameters/connection-text.ts';
 import { float, type Place, parameter, text } from './parameters/parameter.ts';
-import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import { above, defineTrigger, neededTarget, oneMetric, REQUIRED_TARGET, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const SECRET: readonly Place[] = ['authentication', 'environment'];
@@ -11,11 +11,11 @@ const part = (description: string) => parameter(text.optional(), description, { 
 
 const parameters = z.object({
   query: parameter(text, 'SQL statement, whose result has the value in the first column of the first row.'),
-  targetQueryValue: parameter(float.optional(), 'Target value per replica.'),
+  targetQueryValue: parameter(float.optional(), `Target value per replica; ${REQUIRED_TARGET}.`),
   activationTargetQueryValue: parameter(float.default(0), 'The trigger is active above this value.'),
   connection: parameter(
     text.optional(),
-    'URL, or `host=a port=5432 user=…`; if set, the following parameters are not used.',
+    'URL, or `host=a port=5432 user=…`; if set, the following parameters are not used. Otherwise, all of them except password are required.',
     { from: SECRET },
   ),
   host: part('Host name of the server.'),
@@ -23,7 +23,7 @@ const parameters = z.object({
   userName: part('User name.'),
   dbName: part('Name of the database.'),
   sslmode: part(
-    'Whether to use TLS and to verify the certificate of the server: disable, require, verify-ca or verify-full.',
+    'Whether to use TLS: disable, allow and prefer do not use it, require does not verify the certificate of the server, and verify-ca and verify-full verify it.',
   ),
   password: parameter(text.optional(), 'Password.', { from: SECRET }),
 });

@@ -3,14 +3,23 @@ import { parseSourceUrl } from '#lib/sources/http/source-url.ts';
 import { PrometheusServer } from '#lib/sources/http-apis/prometheus-server.ts';
 import { extendTimeout } from '#lib/sources/query.ts';
 import { HTTP_AUTHENTICATION, httpIdentity } from './parameters/http-authentication.ts';
-import { boolean, duration, float, keyValues, parameter, text, UNSAFE_SSL } from './parameters/parameter.ts';
-import { above, defineTrigger, neededTarget, oneMetric, type Trigger } from './trigger.ts';
+import {
+  boolean,
+  duration,
+  float,
+  keyValues,
+  parameter,
+  REQUEST_TIMEOUT,
+  text,
+  UNSAFE_SSL,
+} from './parameters/parameter.ts';
+import { above, defineTrigger, neededTarget, oneMetric, REQUIRED_TARGET, type Trigger } from './trigger.ts';
 import type { TriggerEnvironment } from './trigger-environment.ts';
 
 const parameters = z.object({
   serverAddress: parameter(text, 'URL of the server; `/api/v1/query` is appended.'),
   query: parameter(text, 'PromQL query, whose result must be a single series or a scalar.'),
-  threshold: parameter(float.optional(), 'Target value per replica.'),
+  threshold: parameter(float.optional(), `Target value per replica; ${REQUIRED_TARGET}.`),
   activationThreshold: parameter(float.default(0), 'The trigger is active above this value.'),
   queryParameters: parameter(keyValues.optional(), 'Additional query parameters of the URL, as `k=v,k=v`.'),
   namespace: parameter(
@@ -23,7 +32,7 @@ const parameters = z.object({
     'Whether an empty result counts as 0. If false, it is an error.',
   ),
   unsafeSsl: UNSAFE_SSL,
-  timeout: parameter(duration.optional(), 'Timeout of a request.'),
+  timeout: parameter(duration.optional(), `${REQUEST_TIMEOUT}.`),
   awsRegion: parameter(text.optional(), 'Not supported, because requests are not signed for AWS.', {
     from: ['metadata', 'authentication'],
     isUnsupported: true,

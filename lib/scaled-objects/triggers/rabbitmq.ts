@@ -14,6 +14,7 @@ import {
   oneOf,
   type Place,
   parameter,
+  REQUEST_TIMEOUT,
   secret,
   text,
   UNSAFE_SSL,
@@ -99,7 +100,7 @@ const parameters = z.object({
     oneOf('sum', 'avg', 'max').default('sum'),
     'How to aggregate the values of several queues: sum, avg or max.',
   ),
-  timeout: parameter(duration.optional(), 'Timeout of a request; requires protocol http.'),
+  timeout: parameter(duration.optional(), `${REQUEST_TIMEOUT}. Requires protocol http.`),
   workloadIdentityResource: parameter(text.optional(), 'Not supported (the workload identity of a cloud).', {
     from: ['authentication'],
     isUnsupported: true,

@@ -119,6 +119,9 @@ export function oneMetric(metric: ExternalMetric): TriggerPlan {
   return { kind: 'external', metrics: [metric] };
 }
 
+/** Ends the description of a target without a default. */
+export const REQUIRED_TARGET = 'required, unless a formula of scalingModifiers sets the target';
+
 /** @returns the target, or 0 if a formula sets it. @throws an Error with the message if it is missing or 0 */
 export function neededTarget(
   target: number | undefined,

@@ -87,6 +87,10 @@ export const UNSAFE_SSL = parameter(
   'Whether to skip the verification of the server certificate.',
 );
 
+/** Begins the description of a timeout without a default. */
+export const REQUEST_TIMEOUT =
+  'Timeout of a request, such as 5s, or in milliseconds; by default, the value of --trigger-http-timeout';
+
 /** A duration in Go's syntax, or a whole number of milliseconds. Result in milliseconds. */
 export const duration = z.string().transform((given, context) => {
   const trimmed = given.trim();
