@@ -108,6 +108,38 @@ describe('a client that exceeds a limit', () => {
     few.destroy();
   });
 
+  it('is cut off when it sends frames without a request over HTTP/2', async () => {
+    await using server = await setUp();
+    await using client = await openHttp2(server.port);
+    const windowUpdate = Buffer.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    client.socket.write(Buffer.concat(Array(((2 * MIB) / windowUpdate.length) | 0).fill(windowUpdate)));
+    await closing(client.socket);
+    expect(await server.metric('apiserver_refused_requests_total{reason="malformed"}')).to.equal(1);
+    expect((await requestHttp2({ port: server.port, path: '/livez' })).status).to.equal(200);
+  });
+
+  it('is cut off when it sends line breaks without a request', async () => {
+    await using server = await setUp();
+    const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    socket.write('\r\n'.repeat(MIB));
+    await closing(socket);
+    expect(await server.metric('apiserver_refused_requests_total{reason="malformed"}')).to.equal(1);
+  });
+
+  it('is cut off after its response when it sends a body in too many chunks', async () => {
+    await using server = await setUp();
+    const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });
+    let response = '';
+    socket.on('data', (data: Buffer) => {
+      response += data;
+    });
+    socket.write('POST /version HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write('1\r\nx\r\n'.repeat(600));
+    await closing(socket);
+    expect(response).to.match(/^HTTP\/1\.1 405 /);
+    expect(await server.metric('apiserver_refused_requests_total{reason="body_too_large"}')).to.equal(1);
+  });
+
   it('is cut off when it does not finish its headers', async () => {
     await using server = await setUp({ timeouts: TIMEOUTS });
     const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false });

@@ -15,6 +15,8 @@ import type { RefusalReason } from './serving-telemetry.ts';
 
 /** As much of an unused body as Go's servers read. */
 const MAX_BODY_BYTES = 256 * 1024;
+/** Each takes a microsecond, even if it has one byte. */
+const MAX_BODY_PIECES = 512;
 
 /** How long a client may continue to read the response before the connection is cut, as in Go. */
 const LINGER_MS = 500;
@@ -30,10 +32,11 @@ export function limitBody(
 ): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
-  let bytes = 0;
+  let [bytes, pieces] = [0, 0];
   const count = (chunk: Uint8Array) => {
     bytes += chunk.length;
-    if (bytes <= MAX_BODY_BYTES) return;
+    pieces++;
+    if (bytes <= MAX_BODY_BYTES && pieces <= MAX_BODY_PIECES) return;
     request.off('data', count);
     request.pause();
     onExceeded();

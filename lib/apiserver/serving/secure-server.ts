@@ -20,6 +20,7 @@ import {
   type ReservationKind,
   ReservedAddresses,
 } from './connection-gate.ts';
+import { InputMeter } from './input-meter.ts';
 import {
   limitBody,
   PipelineLimit,
@@ -43,6 +44,8 @@ interface SecureServerOptions extends ListenAddress {
   readonly maxHeaderBytes?: number;
   /** Whether `onRequest` reads bodies, with a bound of its own. By default they are discarded, up to 256 KiB. */
   readonly readsBodies?: boolean;
+  /** What bodies of `onRequest` take on the wire. By default 512 KiB. */
+  readonly maxBodyBytes?: number;
   readonly connectionLimits?: ConnectionLimits | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -78,6 +81,7 @@ export class SecureServer implements AsyncDisposable {
   readonly #reservedAddresses: ReservedAddresses;
   readonly #pacer: RequestPacer;
   readonly #pipelines: PipelineLimit;
+  readonly #meter: InputMeter;
   #isDraining = false;
   /** Responses that have neither been sent nor cut off. */
   #underWay = 0;
@@ -89,6 +93,7 @@ export class SecureServer implements AsyncDisposable {
     options: SecureServerOptions & {
       readonly gate: ConnectionGate;
       readonly reservedAddresses: ReservedAddresses;
+      readonly meter: InputMeter;
     },
   ) {
     this.address = address;
@@ -96,6 +101,7 @@ export class SecureServer implements AsyncDisposable {
     this.#reservedAddresses = options.reservedAddresses;
     this.#server = server;
     this.#options = options;
+    this.#meter = options.meter;
     this.#pacer = new RequestPacer(options.clock);
     this.#pipelines = new PipelineLimit(() => options.onRefused('pipelined'));
     this.#connections = trackConnections(server);
@@ -127,10 +133,19 @@ export class SecureServer implements AsyncDisposable {
       onRefused: options.onRefused,
     });
     guardConnections(server, gate);
+    const meter = new InputMeter({
+      clock: options.clock,
+      maxBytes:
+        (options.maxHeaderBytes ?? DEFAULT_MAX_HEADER_BYTES) + (options.maxBodyBytes ?? MAX_BODY_BYTES),
+      onExceeded: () => options.onRefused('malformed'),
+    });
     const secured = new WeakSet<Duplex>();
     server.on('secureConnection', (connection) => {
       secured.add(connection);
       gate.finish(connection);
+      if (connection.alpnProtocol === 'h2') return; // its session is metered
+      meter.add(connection, { bytesRead: () => connection.bytesRead, cutOff: () => connection.destroy() });
+      connection.once('close', () => meter.remove(connection));
     });
     server.on('clientError', (error: Error & { readonly code?: string }, connection: Duplex) => {
       if (!secured.has(connection)) {
@@ -145,12 +160,18 @@ export class SecureServer implements AsyncDisposable {
       options.onIdle();
       connection.destroy();
     });
-    server.on('session', (session: ServerHttp2Session) =>
+    server.on('session', (session: ServerHttp2Session) => {
       session.setTimeout(timeouts.idleMs, () => {
         options.onIdle();
         session.close();
-      }),
-    );
+      });
+      const { socket } = session;
+      meter.add(session, {
+        bytesRead: () => (session.destroyed ? 0 : socket.bytesRead), // a destroyed session has no socket
+        cutOff: () => session.destroy(),
+      });
+      session.once('close', () => meter.remove(session));
+    });
     server.on('sessionError', (error: Error) =>
       logger.info('HTTP/2 session failed', { err: describeError(error) }, 2),
     );
@@ -158,7 +179,10 @@ export class SecureServer implements AsyncDisposable {
       options.onRefused('tls_handshake');
       logger.info('TLS handshake failed', { remoteAddress, err: describeError(error) }, 2);
     });
-    return new SecureServer(server, await listen(server, options), { ...options, gate, reservedAddresses });
+    return new SecureServer(server, await listen(server, options), {
+      ...options,
+      ...{ gate, reservedAddresses, meter },
+    });
   }
 
   get connectionCount(): number {
@@ -188,6 +212,7 @@ export class SecureServer implements AsyncDisposable {
     );
     await closed;
     timer.abort();
+    this.#meter[Symbol.dispose]();
     // Handlers must observe the end of their requests before what they use is disposed.
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onNoneUnderWay = resolve));
   }
@@ -198,6 +223,8 @@ export class SecureServer implements AsyncDisposable {
   ): void {
     const { socket } = request;
     const isHttp1 = !('stream' in request) && !('stream' in response);
+    const session = 'stream' in request ? request.stream.session : undefined;
+    this.#meter.begin(session ?? socket);
     if (isHttp1) {
       const { clock, onRefused, readsBodies = false } = this.#options;
       if (!this.#pipelines.enter(socket)) return;
@@ -259,6 +286,9 @@ interface HttpServerOptions {
   /** Of all headers of a request with its URL; by default what Go's servers accept. */
   readonly maxHeaderBytes?: number | undefined;
 }
+
+/** A discarded body, with frames or sizes of chunks. */
+const MAX_BODY_BYTES = 512 * 1024;
 
 /** As in Go's servers. */
 const DEFAULT_MAX_HEADER_BYTES = 1024 * 1024;

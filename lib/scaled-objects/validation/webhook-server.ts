@@ -109,6 +109,7 @@ export async function startWebhookServer(
     ...{ timeouts: TIMEOUTS, drainMs: DRAIN_MS, maxHeaderBytes: MAX_HEADER_BYTES },
     maxStreamsPerConnection: 0, // API servers use one HTTP/1.1 connection for each concurrent review
     readsBodies: true,
+    maxBodyBytes: 2 * MAX_BYTES, // with sizes of chunks
     onRequest: (request, response) => void respond(request, response),
     onRefused: () => {},
     onIdle: () => {},
