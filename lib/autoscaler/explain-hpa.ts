@@ -6,6 +6,7 @@ import { explainDecision } from '#lib/hpa/explain/explain-decision.ts';
 import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play.ts';
 import { parseScenario, type Scenario } from '#lib/hpa/explain/scenario.ts';
 import { timelineSvg, timelineTable } from '#lib/hpa/explain/timeline.ts';
+import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.ts';
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
@@ -47,7 +48,7 @@ function decisionAt(scenario: Scenario, atMs: number): string {
   }
   if (!found) return '';
   const text = explainDecision(found.outcome.explanation, { isHypothetical: true });
-  return `decided at ${formatDuration(found.atMs)}\n${text}`;
+  return `decided at ${formatDuration(found.atMs)}\n${shortenSelectors(text)}`;
 }
 
 /** @throws when the file is missing, too long, or a directory */

@@ -27,6 +27,25 @@ describe('explainHpa', () => {
     );
   });
 
+  it('names metrics with their selectors as kubectl writes them, and the cause of a failure once', async () => {
+    const metric = (selector: string) => `type: External
+        external: { metric: { name: queue${selector} }, target: { type: AverageValue, averageValue: 10 } }
+`;
+    const scenario = (selector: string) =>
+      EXAMPLE.replace(/type: Resource\n.*\n/, metric(selector)).replace(/load:.*/s, 'load:\n  - at: 0s\n');
+    const explainedFor = async (selector: string) =>
+      (await explained(scenario(selector), { atMs: 0 })).split('\n').slice(2);
+    const api = 'unable to fetch metrics from external metrics API: the scenario has no value of queue';
+    expect(await explainedFor('')).to.deep.equal([
+      `external metric queue: failed: unable to get external metric default/queue: ${api}`,
+      '',
+    ]);
+    expect(await explainedFor(', selector: { matchLabels: { app: shop } }')).to.deep.equal([
+      `external metric queue{app=shop}: failed: unable to get external metric default/queue/{app=shop}: ${api}`,
+      '',
+    ]);
+  });
+
   it('reads the load from a separate file', async () => {
     await using folder = await TemporaryDirectory.create();
     const loadFile = await folder.write('web.csv', 'at,cpu\n0s,400m\n');

@@ -21,8 +21,21 @@ export function explainDecision(
     ),
     ...stabilizationLines(explanation),
     ...limitLines(explanation),
-    ...(explanation.problem === undefined ? [] : [`problem: ${explanation.problem}`]),
+    ...problemLines(explanation),
   ].join('\n');
+}
+
+/** The problem, unless the line of a failed metric has its cause; then, what the failure has prevented. */
+function problemLines({ problem, metrics, step }: Explanation): string[] {
+  if (problem === undefined) return [];
+  const failures = metrics.flatMap(({ failure }) => failure ?? []);
+  if (!failures.some(({ error }) => problem.includes(error))) return [`problem: ${problem}`];
+  if (step === 'metrics')
+    return [
+      `note: ${failures.length} of ${metrics.length} metrics failed; meanwhile, the HPA scales up, but not down`,
+    ];
+  if (failures.length === metrics.length) return [];
+  return ['note: the other metrics propose fewer replicas; the HPA does not scale down while a metric fails'];
 }
 
 function headline(
@@ -31,7 +44,7 @@ function headline(
 ): string {
   const bounds = `bounds ${minReplicas} to ${maxReplicas}`;
   if (currentReplicas === undefined) return `scale of the target unknown; ${bounds}`;
-  const now = `${currentReplicas} replicas, ${bounds}`;
+  const now = `${currentReplicas} ${currentReplicas === 1 ? 'replica' : 'replicas'}, ${bounds}`;
   switch (step) {
     case 'switched-off':
       return `${now}: disabled, because the target has no replicas`;
@@ -88,7 +101,10 @@ export function explainMetric(
   { atMs, isLeading }: { readonly atMs: number; readonly isLeading: boolean },
 ): string[] {
   const { name, failure, proposal, takenAtMs } = metric;
-  if (failure) return [`${name}: failed: ${failure.message}`];
+  if (failure) {
+    const { message } = failure;
+    return [`${name}: ${message.startsWith('failed to ') ? message : `failed: ${message}`}`];
+  }
   if (!proposal) return [];
   const age = takenAtMs === undefined ? '' : `, ${formatDuration(Math.max(0, atMs - takenAtMs))} old`;
   const leads = isLeading ? ', the highest' : '';
@@ -123,7 +139,7 @@ export function targetText({ target }: MetricExplanation): string {
 }
 
 function podLines({ pods, readyPods }: ExplainedProposal): string[] {
-  if (readyPods !== undefined) return [`  times ${readyPods} ready pods`];
+  if (readyPods !== undefined) return [`  times ${readyPods} ready ${readyPods === 1 ? 'pod' : 'pods'}`];
   if (!pods) return [];
   const { counted, unknown, unready, missing, ignored, assumedRatio } = pods;
   const left = [
@@ -134,7 +150,7 @@ function podLines({ pods, readyPods }: ExplainedProposal): string[] {
   ].filter((part) => part !== undefined);
   const others = left.length === 0 ? '' : `; excludes ${left.join('; ')}`;
   return [
-    `  counts ${counted} pods${others}`,
+    `  counts ${counted} ${counted === 1 ? 'pod' : 'pods'}${others}`,
     ...(assumedRatio === undefined
       ? []
       : [`  ratio ${ratioText(assumedRatio)} with assumed values of missing and unready pods`]),

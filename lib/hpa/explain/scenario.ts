@@ -6,7 +6,7 @@ import {
 } from '#lib/kubernetes/objects/horizontal-pod-autoscaler.ts';
 import type { Requests } from '#lib/kubernetes/objects/pod.ts';
 import { parseThousandths } from '#lib/kubernetes/quantity.ts';
-import { readYaml } from '#lib/kubernetes/read-yaml.ts';
+import { readYaml, YamlError } from '#lib/kubernetes/read-yaml.ts';
 import { parseDurationMs } from '#lib/time/duration.ts';
 import { DEFAULT_HPA_CONFIG, type HpaConfig } from '../decision/decision-input.ts';
 import { hpaSchema, quantitySchema } from './hpa-manifest.ts';
@@ -93,8 +93,10 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   const value = yamlOf(text, refused);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused('must be a YAML mapping');
-  if ('kind' in value && value.kind === 'HorizontalPodAutoscaler')
-    throw refused('the file is an HPA: put the HPA under `hpa:`, and add replicas, duration and load');
+  if ('kind' in value) {
+    const kind = value.kind === 'HorizontalPodAutoscaler' ? 'an HPA' : 'a Kubernetes object, but not an HPA';
+    throw refused(`the file is ${kind}: ${FORM}`);
+  }
   const read = scenarioSchema.safeParse(value, { error: missing });
   if (!read.success) throw refused(problemsOf(read.error));
   if (loadText === undefined && read.data.load === undefined) throw refused('load: is missing');
@@ -126,10 +128,15 @@ export function parseScenario(text: string, source: ScenarioSource = {}): Scenar
   };
 }
 
-function yamlOf(text: string, refused: (why: string, cause: unknown) => Error): unknown {
+/** What a file with Kubernetes objects has to become. */
+const FORM = 'put the HPA under `hpa:`, and add replicas, duration and load';
+
+function yamlOf(text: string, refused: (why: string, cause?: unknown) => Error): unknown {
   try {
     return readYaml(text);
   } catch (error) {
+    if (error instanceof YamlError && error.message.startsWith('multiple docs'))
+      throw refused(`the file has several YAML documents, but a scenario is one: ${FORM}`);
     throw refused(`invalid YAML: ${(error as Error).message}`, error);
   }
 }

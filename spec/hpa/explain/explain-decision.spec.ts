@@ -82,7 +82,6 @@ describe('explainDecision', () => {
     expect(linesOf({ readings: [{ error: 'gone' }] })).to.deep.equal([
       '3 replicas, bounds 1 to 10: stays, because metrics are missing',
       'external metric queue(nil): failed: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
-      'problem: invalid metrics (1 invalid out of 1), first error is: failed to get queue external metric value: failed to get queue external metric: unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: gone',
     ]);
     expect(linesOf({ overlapping: ['default/x'] })[0]).to.equal(
       '3 replicas, bounds 1 to 10: stays, because the pods of the target cannot be determined',
@@ -90,6 +89,40 @@ describe('explainDecision', () => {
     expect(linesOf({ scale: { step: 'scale', message: 'gone' } })[0]).to.equal(
       'scale of the target unknown; bounds 1 to 10',
     );
+  });
+
+  it('notes what a failed metric prevents, without repeating the cause', () => {
+    const spec = {
+      metrics: [
+        ...metrics,
+        {
+          type: 'External',
+          external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '10' } },
+        },
+      ],
+    } as const;
+    const pods = [builtPod('web-0'), builtPod('web-1'), builtPod('web-2')];
+    const played = (queue: string) =>
+      linesOf({ spec, pods, readings: [{ error: 'gone' }, { values: [queue] }] });
+    const cause =
+      'cpu resource utilization (percentage of request): failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: gone';
+    expect(played('80').filter((line) => line.includes('gone'))).to.deep.equal([cause]);
+    expect(played('80').at(-1)).to.equal(
+      'note: 1 of 2 metrics failed; meanwhile, the HPA scales up, but not down',
+    );
+    expect(played('10').filter((line) => line.includes('gone'))).to.deep.equal([cause]);
+    expect(played('10').at(-1)).to.equal(
+      'note: the other metrics propose fewer replicas; the HPA does not scale down while a metric fails',
+    );
+  });
+
+  it('prints a problem that no metric has', () => {
+    const { explanation } = decide(builtInput());
+    expect(
+      explainDecision({ ...explanation, problem: 'odd' })
+        .split('\n')
+        .at(-1),
+    ).to.equal('problem: odd');
   });
 
   it('explains steps before metrics', () => {
@@ -100,14 +133,16 @@ describe('explainDecision', () => {
       '0 replicas, bounds 1 to 10: disabled, because the target has no replicas',
     ]);
     expect(linesOf(at(12))[0]).to.match(/scales to 10, the maximum, without/);
-    expect(linesOf({ ...at(1), spec: { minReplicas: 2 } })[0]).to.match(/scales to 2, the minimum, without/);
+    expect(linesOf({ ...at(1), spec: { minReplicas: 2 } })[0]).to.match(
+      /^1 replica, .*scales to 2, the minimum, without/,
+    );
   });
 
   it('names some of many pods', () => {
     const pods = Array.from({ length: 30 }, (_, index) => builtPod(`web-${index}`));
     const lines = linesOf({ spec: { metrics }, readings: [cpu({ 'web-0': '50m' })], pods });
     expect(lines[3]).to.match(
-      /^ {2}counts 1 pods; excludes 29 without a sample \(web-1, .*, web-20 and 9 more\)$/,
+      /^ {2}counts 1 pod; excludes 29 without a sample \(web-1, .*, web-20 and 9 more\)$/,
     );
   });
 });

@@ -105,6 +105,13 @@ describe('parseScenario', () => {
     for (const text of ['', '# nothing\n', 'hello', '- hpa: {}\n'])
       expect(read(text), text).to.throw('Cannot read web.yaml: must be a YAML mapping');
     expect(read(PRINTED)).to.throw('Cannot read web.yaml: the file is an HPA: put the HPA under `hpa:`');
+    const form = 'put the HPA under `hpa:`, and add replicas, duration and load';
+    expect(read('kind: ScaledJob\n')).to.throw(
+      `Cannot read web.yaml: the file is a Kubernetes object, but not an HPA: ${form}`,
+    );
+    expect(read(`kind: Deployment\n---\n${PRINTED}`)).to.throw(
+      `Cannot read web.yaml: the file has several YAML documents, but a scenario is one: ${form}`,
+    );
   });
 
   it('reports missing fields, and a missing load only without a load file', () => {
