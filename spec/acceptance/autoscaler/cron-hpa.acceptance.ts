@@ -13,7 +13,7 @@ const HPAS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
 
 interface Sized {
   readonly metadata: { readonly name: string };
-  readonly spec: { readonly replicas?: number; readonly minReplicas?: number };
+  readonly spec: { readonly replicas?: number; readonly minReplicas?: number; readonly maxReplicas?: number };
 }
 
 describe('Cron-HPA, installed by the manifests on a real API server', function () {
@@ -71,6 +71,23 @@ describe('Cron-HPA, installed by the manifests on a real API server', function (
       'NAME KIND TARGET NEXT LAST RESULT READY AGE'.split(' '),
     );
     expect(line).to.match(/^web\s+Deployment\s+web\s.*Succeed to-2\s+True\s/);
+  });
+
+  it('holds the size of a target with an HPA, and restores the HPA when the object is deleted', async () => {
+    const held = cronHpa('held', [{ size: 2, atMs: Date.now() + 6_000 }]);
+    const annotations = { 'platform.stke/adjust-hpa-min': 'hold' };
+    await installed.apply(deployment('held', 1), horizontalPodAutoscaler('held', 1, 4), {
+      ...held,
+      metadata: { ...held.metadata, annotations },
+    });
+    const bounds = async () => {
+      const { minReplicas, maxReplicas } = (await sized(`${HPAS}/held`)).spec;
+      return `${minReplicas} to ${maxReplicas}`;
+    };
+    await until(async () => (await bounds()) === '2 to 2', 'the HPA holds 2 replicas');
+    await until(async () => (await sized(`${DEPLOYMENTS}/held`)).spec.replicas === 2, 'held has 2 replicas');
+    await installed.run('delete', 'cronhorizontalpodautoscalers.autoscaling.stke.com', 'held');
+    await until(async () => (await bounds()) === '1 to 4', 'the HPA is restored');
   });
 
   it('scales by objects of kubernetes-cronhpa-controller, and writes the status in their form', async () => {
