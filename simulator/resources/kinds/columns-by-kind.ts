@@ -1,5 +1,6 @@
-import type { KubernetesObject } from '../../objects/kubernetes-object.ts';
+import { fieldAt, type KubernetesObject } from '../../objects/kubernetes-object.ts';
 import { AGE, type Column, humanDuration, listAt, NAME, numberAt, text, textAt } from '../columns.ts';
+import { isRecord } from '../schema.ts';
 
 /** The columns of a resource: those of its definition, or the most read ones of the real server, or name and age. */
 export function columnsOf({
@@ -61,12 +62,75 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
       (one) =>
         `${textAt(one, 'spec', 'scaleTargetRef', 'kind')}/${textAt(one, 'spec', 'scaleTargetRef', 'name')}`,
     ),
-    count('MinPods', 'spec', 'minReplicas'),
+    text('Targets', hpaTargets),
+    text('MinPods', (one) => String(fieldAt(one, 'spec', 'minReplicas') ?? '<unset>')),
     count('MaxPods', 'spec', 'maxReplicas'),
     count('Replicas', 'status', 'currentReplicas'),
     AGE,
   ],
+  apiservices: [
+    NAME,
+    text('Service', (one) =>
+      fieldAt(one, 'spec', 'service') === undefined
+        ? 'Local'
+        : `${textAt(one, 'spec', 'service', 'namespace')}/${textAt(one, 'spec', 'service', 'name')}`,
+    ),
+    text('Available', availabilityOf),
+    AGE,
+  ],
 };
+
+/** Metrics in the cell; the others are counted. */
+const MAX_TARGETS = 2;
+
+/** Current values and targets as `kubectl get hpa` prints them: `cpu: 41%/60%`, `12/10 (avg)`. */
+function hpaTargets(hpa: KubernetesObject): string {
+  const metrics = listAt(hpa, 'spec', 'metrics');
+  if (metrics.length === 0) return '<none>';
+  const statuses = listAt(hpa, 'status', 'currentMetrics');
+  const shown = metrics.slice(0, MAX_TARGETS).map((metric, index) => targetOf(metric, statuses[index]));
+  const more = metrics.length - shown.length;
+  return shown.join(', ') + (more > 0 ? ` + ${more} more...` : '');
+}
+
+function targetOf(metric: Fields, status: Fields | undefined): string {
+  const field = SOURCES[String(metric.type)];
+  if (field === undefined) return '<unknown type>';
+  const { name, target } = fieldsOf(metric[field]);
+  const { value, averageValue, averageUtilization } = fieldsOf(target);
+  const current = fieldsOf(fieldsOf(status?.[field]).current);
+  const unknown = '<unknown>';
+  if (field === 'pods') return `${current.averageValue ?? unknown}/${averageValue}`;
+  if (field === 'object' || field === 'external')
+    return averageValue === undefined
+      ? `${current.value ?? unknown}/${value}`
+      : `${current.averageValue ?? unknown}/${averageValue} (avg)`;
+  if (averageValue !== undefined) return `${name}: ${current.averageValue ?? unknown}/${averageValue}`;
+  const percent = (part: unknown, absent: string) => (part === undefined ? absent : `${part}%`);
+  return `${name}: ${percent(current.averageUtilization, unknown)}/${percent(averageUtilization, '<auto>')}`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const SOURCES: Readonly<Record<string, string>> = {
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+  Pods: 'pods',
+  Object: 'object',
+  External: 'external',
+};
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+/** `True`, or the status with its reason: `False (MissingEndpoints)`. */
+function availabilityOf(apiService: KubernetesObject): string {
+  const condition = listAt(apiService, 'status', 'conditions').find(({ type }) => type === 'Available');
+  if (!condition) return 'Unknown';
+  const { status, reason } = condition;
+  return status === 'True' || !reason ? String(status) : `${status} (${reason})`;
+}
 
 function nodeStatus(node: KubernetesObject): string {
   const ready = listAt(node, 'status', 'conditions').find(({ type }) => type === 'Ready');
