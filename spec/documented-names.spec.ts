@@ -11,7 +11,7 @@ import { seriesNames, servedSeries } from '#spec/support/served-series.ts';
 
 // Flags of other programs that the documents mention.
 const KUBECTL =
-  'cert key api-version chunk-size clusterrole for force-conflicts insecure-skip-tls-verify namespace non-resource-url raw replicas resource server server-side serviceaccount timeout type user verb resource-name role list as';
+  'all ignore-not-found cert key api-version chunk-size clusterrole for force-conflicts insecure-skip-tls-verify namespace non-resource-url raw replicas resource server server-side serviceaccount timeout type user verb resource-name role list as';
 const HELM = 'install logs reset-then-reuse-values reuse-values set take-ownership';
 const K3S = 'disable';
 const NPM = 'include loglevel no-audit no-fund omit';
