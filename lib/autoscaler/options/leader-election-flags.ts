@@ -14,7 +14,7 @@ export const leaderElectionFlags = {
   renewDeadlineMs: flag('leader-elect-renew-deadline', duration, {
     default: 10_000,
     description:
-      'How long the leader tries to renew the lease before it stops leading. Must be shorter than the lease duration.',
+      'How long the leader tries to renew the lease before it stops leading. Must be shorter than the lease duration, and longer than 1.2 times the retry period.',
   }),
   retryPeriodMs: flag('leader-elect-retry-period', duration, {
     default: 2_000,

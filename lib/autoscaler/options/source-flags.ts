@@ -100,7 +100,7 @@ export const metricsSourceFlags = {
   allowedHosts: flag('allowed-hosts', texts, {
     default: [],
     description:
-      'Hosts that HPAs may query: names, *.suffix, addresses and CIDRs. By default, any host. Loopback, link-local, multicast and metadata addresses are allowed only if an address or CIDR in this flag includes them.',
+      'Hosts that HPAs and triggers may query: names, *.suffix, addresses and CIDRs. By default, any host. Loopback, link-local, multicast and metadata addresses are allowed only if an address or CIDR in this flag includes them.',
     validate: ruleBrokenByHosts,
   }),
 };
