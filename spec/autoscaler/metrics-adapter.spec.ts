@@ -232,7 +232,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'other/web',
         metric: 'Object/rate',
         error:
-          'HPA default/web already collects the metric of Namespace default by another query, or divides the value by the replicas of another target. Requests cannot distinguish the two metrics',
+          'HPA default/web already collects Object/rate of Namespace default by another query, or divides the value by the replicas of another target. Rename one of the two metrics, because requests cannot distinguish them',
       },
     ]);
     await client.delete(`${HPAS}/web`);
@@ -261,7 +261,7 @@ describe('openMetricsAdapter, in the autoscaler, with pods', () => {
         hpa: 'default/second',
         metric: 'Object/rate',
         error:
-          'HPA default/first already collects the metric of Service web by another query, or divides the value by the replicas of another target. Requests cannot distinguish the two metrics',
+          'HPA default/first already collects Object/rate of Service web by another query, or divides the value by the replicas of another target. Rename one of the two metrics, because requests cannot distinguish them',
       },
     ]);
   });

@@ -246,7 +246,7 @@ describe('an API server that fails', () => {
     if (!found) throw new Error('no config map');
     store.delete('configmaps', 'kube-system', found.metadata.name);
     await within(BACKOFF_MS, async () =>
-      server.logger.lines.some(({ fields }) => fields.reason === 'it was deleted'),
+      server.logger.lines.some(({ fields }) => fields.reason === 'the ConfigMap was deleted'),
     );
     expect((await server.get(NODE_METRICS)).status).to.equal(200);
     const { resourceVersion: _version, uid: _uid, ...metadata } = found.metadata;

@@ -73,7 +73,7 @@ export class ClusterAuthenticationConfig implements AsyncDisposable {
     });
     this.#cache.onChange(({ current }) => {
       if (current) this.#apply(current);
-      else this.#complain('it was deleted');
+      else this.#complain('the ConfigMap was deleted');
     });
   }
 

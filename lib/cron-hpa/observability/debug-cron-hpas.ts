@@ -31,7 +31,8 @@ const DEFAULT_LIMIT = 1000;
 export function debugCronHpas(cronHpas: DebuggedCronHpas): Endpoint {
   return debugEndpoint(['namespace', 'name', 'limit'], (query) => {
     const [namespace, name] = [query.get('namespace') ?? '', query.get('name') ?? ''];
-    if (name !== '' && namespace === '') throw badRequest('name requires namespace');
+    if (name !== '' && namespace === '')
+      throw badRequest('the parameter "name" requires the parameter "namespace"');
     if (name !== '') return inFull(cronHpas, namespace, name);
     return inShort(cronHpas, namespace, limitOf(query.get('limit')));
   });
@@ -69,7 +70,8 @@ function inShort(cronHpas: DebuggedCronHpas, namespace: string, limit: number) {
 
 function limitOf(text: string | null): number {
   if (text === null) return DEFAULT_LIMIT;
-  if (!/^\d{1,6}$/.test(text)) throw badRequest('limit must be an integer of at most 6 digits');
+  if (!/^\d{1,6}$/.test(text))
+    throw badRequest('the parameter "limit" must be an integer of at most 6 digits');
   return Number(text);
 }
 

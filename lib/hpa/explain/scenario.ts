@@ -152,7 +152,7 @@ function loadOf(
     for (const { values } of points) {
       const unknown = Object.keys(values).find((name) => !metrics.includes(name));
       if (unknown !== undefined)
-        throw new Error(`${unknown}: must be one of the HPA's metrics, ${metrics.join(', ')}`);
+        throw new Error(`${JSON.stringify(unknown)} must be one of the HPA's metrics: ${metrics.join(', ')}`);
     }
     return points;
   } catch (error) {

@@ -20,7 +20,8 @@ export function debugHpa(decisions: DecisionLog, autoMin: Pick<MinReplicasReport
     const { query } = context.state;
     refuseUnknownParameters(query, ['namespace', 'name', 'format']);
     const format = query.get('format') ?? (context.accepts('json', 'text') === 'text' ? 'text' : 'json');
-    if (format !== 'json' && format !== 'text') throw badRequest('format must be json or text');
+    if (format !== 'json' && format !== 'text')
+      throw badRequest('the parameter "format" must be "json" or "text"');
     const namespace = query.get('namespace') ?? '';
     const name = query.get('name') ?? '';
     const found = namespace !== '' && name !== '' ? decisions.find(`${namespace}/${name}`) : undefined;

@@ -50,10 +50,12 @@ export function skipperCollector(options: SkipperCollectorOptions): MetricCollec
       const { describedObject: object } = metric;
       if (!object || !isOurs(object))
         throw new Error(
-          'Collector skipper supports only Ingresses and RouteGroups, each of them if its flag --skipper-… is set',
+          'Collector skipper supports only Ingresses, with --skipper-ingress-metrics, and RouteGroups, with --skipper-routegroup-metrics',
         );
       if (!isMetric(metric.name))
-        throw new Error(`Collector skipper supports metrics ${METRIC}, not ${JSON.stringify(metric.name)}`);
+        throw new Error(
+          `Collector skipper supports only the metric "${METRIC}", not ${JSON.stringify(metric.name)}`,
+        );
       const { backend = backendIn(metric) } = readSettings(settings, request).values;
       const target = { ...object, namespace: hpa.namespace };
       return queryOf(target, backend, options);

@@ -75,7 +75,7 @@ async function examineGroup(
   if (!responding) return found;
   const discovered = needed.filter((one) => isDiscovered(one, responding.names));
   if (discovered.length > 0) return found;
-  const seen = `serves none of the ${needed.length} collected metrics`;
+  const seen = `${first.service} serves none of the collected metrics, ${needed.length} in number`;
   return [
     ...found,
     failed(group, seen, { diagnosis: 'metrics-api-of-another', ...names, SERVICE: first.service }),

@@ -214,9 +214,9 @@ export const METRICS_DIAGNOSES = {
       'Check that the pods of SERVICE are ready, read their logs, and allow TCP connections from the API server to these pods at the port of --secure-port. `kubectl get apiservice NAME -o yaml` shows the error.',
   },
   'metrics-api-of-another': {
-    title: 'Another provider serves a metrics API with collected metrics',
+    title: 'The provider of a metrics API serves no collected metric',
     remedy:
-      'Choose one provider of GROUP: to use the autoscaler, apply the component COMPONENT; to use SERVICE, set --enable-FLAG-metrics-api=false and remove the annotations metric-config.',
+      'If SERVICE is the autoscaler, check that it runs with the flags that the doctor has, such as --prometheus-server, and that it has started without errors in its log. If SERVICE is another provider, choose one provider of GROUP: to use the autoscaler, apply the component COMPONENT; to use SERVICE, set --enable-FLAG-metrics-api=false and remove the annotations metric-config.',
   },
   'metric-source-silent': {
     title: 'The query of a metric fails',

@@ -184,7 +184,7 @@ function lostTo(owner: string, metric: HpaMetric): Error {
   return new Error(
     metric.type === 'External'
       ? `HPA ${owner} already collects ${nameOfMetric(metric)} by another query. Rename one of the two metrics, because an HPA would use the sum of both`
-      : `HPA ${owner} already collects the metric of ${kind} ${name} by another query, or divides the value by the replicas of another target. Requests cannot distinguish the two metrics`,
+      : `HPA ${owner} already collects ${nameOfMetric(metric)} of ${kind} ${name} by another query, or divides the value by the replicas of another target. Rename one of the two metrics, because requests cannot distinguish them`,
   );
 }
 

@@ -46,7 +46,8 @@ export function debugEndpoints(options: DebugEndpointsOptions): ReadonlyMap<stri
         const selection = readSelection(context, ['name', 'namespace', 'limit']);
         const { name, namespace } = selection;
         if (name === undefined) return respond(context, await describePods(source, selection));
-        if (namespace === undefined) throw badRequest('name requires namespace');
+        if (namespace === undefined)
+          throw badRequest('the parameter "name" requires the parameter "namespace"');
         const pod = await describePod(source, { namespace, name }, lookup);
         await respond(context, { ...countServed([pod]), items: [pod] });
       },

@@ -50,7 +50,12 @@ export function objects(examined: ExaminedObjects, namespace: string | undefined
       const problems = await examineEach(checks, (check) => check());
       return problems.length > 0
         ? problems
-        : [ok('objects', `targets and settings of ${all.length} objects are valid`)];
+        : [
+            ok(
+              'objects',
+              `targets and settings of ${all.length} ${all.length === 1 ? 'object' : 'objects'} are valid`,
+            ),
+          ];
     },
   };
 }

@@ -125,7 +125,10 @@ async function examine(
     const notes = trigger.unmatched
       .slice(0, MAX_KEYS)
       .map((key) =>
-        note(subject, `metadata key ${key.slice(0, MAX_KEY_LENGTH)} has no effect on a trigger of this type`),
+        note(
+          subject,
+          `metadata key "${key.slice(0, MAX_KEY_LENGTH)}" has no effect on a trigger of this type`,
+        ),
       );
     if (trigger.error)
       return [

@@ -138,6 +138,7 @@ interface EndpointQueryOptions {
 /**
  * Queries endpoints, five at a time. Averages and minimums ignore those that fail.
  *
+ * @param urls at least one
  * @throws the first error if all fail; for a sum or a maximum, if any fails
  */
 export async function queryEndpoints(
@@ -145,7 +146,6 @@ export async function queryEndpoints(
   { aggregation, query, onPartial, deadline }: EndpointQueryOptions,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
-  if (urls.length === 0) throw new Error('the Service has no ready endpoint');
   const values: number[] = [];
   const failures: unknown[] = [];
   const waiting = urls.values();

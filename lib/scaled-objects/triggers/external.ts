@@ -118,20 +118,21 @@ function plannedMetric(
   // but messages redact them.
   const redacted = new Secrets(object.secrets).redact(name, 2 * MAX_NAME_LENGTH);
   const shown = JSON.stringify(redacted.slice(0, 100));
-  if (!NAME.test(name)) throw new Error(`the scaler returned the invalid metric name ${shown}`);
-  if (target < 0) throw new Error(`the scaler returned the negative target ${target} for metric ${shown}`);
+  const scaler = `the scaler at ${server.host}:${server.port}`;
+  if (!NAME.test(name)) throw new Error(`${scaler} returned the invalid metric name ${shown}`);
+  if (target < 0) throw new Error(`${scaler} returned the negative target ${target} for metric ${shown}`);
   return {
     ...{ name, isNameVerbatim: true },
-    target: neededTarget(target, request, `the scaler returned no target for metric ${shown}`),
+    target: neededTarget(target, request, `${scaler} returned no target for metric ${shown}`),
     query: {
       key: JSON.stringify(['external', serverKey(server), digest(object), name]),
-      description: `metric ${redacted} of the scaler at ${server.host}:${server.port}`,
+      description: `metric ${redacted} of ${scaler}`,
       async run(signal) {
         const [values, isActive] = await Promise.all([
           scalers.values(server, { object, metricName: name }, signal),
           scalers.isActive(server, object, signal),
         ]);
-        if (values.length === 0) throw new Error(`the scaler returned no value for metric ${shown}`);
+        if (values.length === 0) throw new Error(`${scaler} returned no value for metric ${shown}`);
         return values.map((value): Sample => ({ value, labels: { active: `${isActive}` } }));
       },
     },

@@ -175,12 +175,16 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
     async run(signal, note = () => {}) {
       if (!fleet) return [{ value: await queryUrl(url, options, signal), labels: {} }];
       const { service, how, listEndpoints, clock } = fleet;
-      const expired = () => new Error(`no value within ${formatDuration(FLEET_DEADLINE_MS)}`);
+      const name = `${service.namespace}/${service.service}`;
+      const expired = () =>
+        new Error(`no value of Service ${name} within ${formatDuration(FLEET_DEADLINE_MS)}`);
       using deadline = startDeadline(clock, FLEET_DEADLINE_MS, { signal, expired });
       const endpoints = await listEndpoints(service, deadline.signal);
       const query = (one: URL, until: AbortSignal) => queryUrl(one, options, until);
       const queryOptions = { aggregation: how, query, onPartial: note, deadline: deadline.signal };
-      const values = await queryEndpoints(endpointUrls(url, endpoints), queryOptions, signal);
+      const urls = endpointUrls(url, endpoints);
+      if (urls.length === 0) throw new Error(`Service ${name} has no ready endpoint`);
+      const values = await queryEndpoints(urls, queryOptions, signal);
       return [{ value: AGGREGATORS[how === 'average' ? 'avg' : how](values), labels: {} }];
     },
   };
@@ -227,7 +231,7 @@ export function endpointUrls(url: URL, endpoints: readonly ServiceEndpoints[]): 
     for (const address of addresses) {
       if (urls.has(address)) continue;
       if (urls.size === MAX_ENDPOINTS)
-        throw new Error(`the Service has more than ${MAX_ENDPOINTS} endpoints`);
+        throw new Error(`Service ${url.hostname} has more than ${MAX_ENDPOINTS} endpoints`);
       const host = isIP(address) === 6 ? `[${address}]` : address;
       const one = new URL(`${url.protocol}//${host}${ports.includes(port) ? `:${port}` : ''}`);
       one.pathname = url.pathname;

@@ -39,7 +39,7 @@ export const REDIS_CONNECTION = {
   }),
   username: parameter(text.optional(), 'User name.', { from: HOST }),
   password: parameter(text.optional(), 'Password.', { from: HOST, isSecret: true }),
-  databaseIndex: parameter(integer.default(0), 'Index of the database.'),
+  databaseIndex: parameter(integer.default(0), 'Index of the database; cannot be set for a cluster.'),
   enableTLS: parameter(boolean.optional(), 'Whether to use TLS.'),
   tls: parameter(
     oneOf('enable', 'disable').optional(),

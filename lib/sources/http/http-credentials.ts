@@ -70,7 +70,7 @@ export async function openCredentials(
 }
 
 function parseCredentials({ token, ca, cert, key }: Readonly<Record<string, string>>): HttpCredentials {
-  if (ca !== undefined) parseCertificate('authority', ca);
+  if (ca !== undefined) parseCertificate('CA certificate', ca);
   // During rotation, one file may be new and the other old.
   if (cert !== undefined && !parseCertificate('client certificate', cert).checkPrivateKey(parseKey(key)))
     throw new Error('the client certificate and the key do not match');
@@ -84,7 +84,7 @@ function parseCertificate(what: string, pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw new Error(`the ${what} must be a certificate in PEM`);
+    throw new Error(`the ${what} must be in PEM`);
   }
 }
 

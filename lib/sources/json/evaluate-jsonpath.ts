@@ -80,7 +80,7 @@ function evaluateOperand(expression: Expression, context: Context): Operand {
 function evaluateUnary(operator: '-' | '+' | '!', operand: Operand, budget: Budget): Operand {
   if (operator === '!') return !isTrue(operand, budget);
   const value = toJson(operand);
-  if (typeof value !== 'number') throw new Error(`${operator} requires a number`);
+  if (typeof value !== 'number') throw new Error(`operator "${operator}" requires a number`);
   return operator === '-' ? -value : value;
 }
 

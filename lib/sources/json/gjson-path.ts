@@ -89,7 +89,7 @@ function compare(value: unknown, { operator, operand, isText }: Choice): boolean
 function parseSteps(path: string): readonly Step[] {
   const texts = splitSteps(path);
   if (texts.length > MAX_STEPS)
-    throw new Error(`value ${path.slice(0, 100)} has more than ${MAX_STEPS} steps`);
+    throw new Error(`valueLocation "${path.slice(0, 100)}" has more than ${MAX_STEPS} steps`);
   return texts.map((text) => ({ text, choice: parseChoice(text) }));
 }
 

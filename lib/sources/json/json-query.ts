@@ -69,7 +69,7 @@ function aggregate(values: readonly Json[], aggregator: AggregatorName | undefin
   if (first === undefined) throw new Error('the response has no value at the path');
   if (others.length === 0 && !isArray(first)) return checkFinite(toNumber(first));
   const several = others.length === 0 && isArray(first) ? first : values;
-  if (!aggregator) throw new Error('several values require an aggregator');
+  if (!aggregator) throw new Error('there are several values: set an aggregator, avg, min, max or sum');
   if (several.length === 0) throw new Error('the array is empty');
   return checkFinite(AGGREGATORS[aggregator](several.map(toNumber)));
 }

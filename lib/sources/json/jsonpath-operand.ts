@@ -24,7 +24,7 @@ export type Operand = Json | Nodes;
 export function toJson(operand: Operand): Json {
   if (!(operand instanceof Nodes)) return operand;
   const [first, ...others] = operand.all;
-  if (!first) throw new Error('a path matches no value');
+  if (!first) throw new Error('a path of the expression matches no value');
   return others.length === 0 ? first.value : operand.all.map(({ value }) => value);
 }
 

@@ -114,7 +114,7 @@ const schema = z.strictObject({
  * @throws an Error that names the invalid key, without its value
  */
 export function readSqlSource(text: string): SqlSourceFile {
-  if (text.length > MAX_LENGTH) throw new Error(`must be no longer than ${MAX_LENGTH} characters`);
+  if (text.length > MAX_LENGTH) throw new Error(`the file must be no longer than ${MAX_LENGTH} characters`);
   const read = schema.safeParse(parseYaml(text));
   if (!read.success) {
     const [issue] = read.error.issues;
@@ -144,6 +144,6 @@ function parseYaml(text: string): unknown {
   try {
     return readYaml(text);
   } catch {
-    throw new Error('must be YAML without aliases'); // without its lines, which contain secrets
+    throw new Error('the file must be YAML without aliases'); // without its lines, which contain secrets
   }
 }

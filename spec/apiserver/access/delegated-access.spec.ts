@@ -307,7 +307,7 @@ describe('startDelegatedAccess', () => {
     await untilLogged(access, 'Cannot read requestheader-allowed-names');
     await untilTrusted(access, issuers);
     access.cluster.store.delete('configmaps', 'kube-system', 'extension-apiserver-authentication');
-    await untilLogged(access, 'it was deleted');
+    await untilLogged(access, 'the ConfigMap was deleted');
     await untilTrusted(access, issuers);
   });
 

@@ -57,16 +57,16 @@ describe('debugCronHpas', () => {
 
   it('rejects invalid queries, with the cause', () => {
     for (const [search, code, message] of [
-      ['?name=ill', 400, /name requires namespace/],
+      ['?name=ill', 400, /the parameter "name" requires the parameter "namespace"/],
       [
         '?namespace=default&name=gone',
         404,
         /^cronhorizontalpodautoscalers\.autoscaling\.stke\.com "default\/gone" not found$/,
       ],
       ['?namespce=a', 400, /unknown query parameter "namespce": supported: namespace, name, limit/],
-      ['?limit=many', 400, /limit must be an integer of at most 6 digits/],
-      ['?limit=-1', 400, /limit must be an integer of at most 6 digits/],
-      ['?limit=1000000000', 400, /limit must be an integer of at most 6 digits/],
+      ['?limit=many', 400, /the parameter "limit" must be an integer of at most 6 digits/],
+      ['?limit=-1', 400, /the parameter "limit" must be an integer of at most 6 digits/],
+      ['?limit=1000000000', 400, /the parameter "limit" must be an integer of at most 6 digits/],
     ] as const) {
       expect(() => requested(search), search)
         .to.throw(message)

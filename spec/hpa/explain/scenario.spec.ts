@@ -64,7 +64,7 @@ describe('parseScenario', () => {
       'a load of what is no metric',
       'at: 5m, cpu',
       'at: 5m, cup',
-      "cup: must be one of the HPA's metrics, cpu",
+      `"cup" must be one of the HPA's metrics: cpu`,
     ],
     ['what is no YAML', 'replicas: 4', 'replicas: [4', 'invalid YAML: bad indent in line'],
     ['a period of no length', 'duration:', 'syncPeriod: 0s\nduration:', 'syncPeriod: must be at least 1s'],

@@ -123,7 +123,7 @@ last 2 decisions, latest first, in UTC:
       ['namespace=default&name=gone', 404, /default\/gone/],
       ['name=web', 404, /web/],
       ['namespce=a', 400, /^unknown query parameter "namespce": supported: namespace, name, format$/],
-      ['format=xml', 400, /^format must be json or text$/],
+      ['format=xml', 400, /^the parameter "format" must be "json" or "text"$/],
     ] as const) {
       expect(() => requested(search), search)
         .to.throw(message)

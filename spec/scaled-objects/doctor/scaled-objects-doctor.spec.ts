@@ -137,7 +137,7 @@ describe('scaledObjectsDoctor', () => {
     const { findings, isSound } = await examineAutoscaler(server, FLAGS);
     const found = findings.filter(({ subject }) => subject.includes('trigger 0'));
     expect(found.map(({ status }) => status)).to.deep.equal(['note', 'ok']);
-    expect(found[0]?.seen).to.equal('metadata key targetVlaue has no effect on a trigger of this type');
+    expect(found[0]?.seen).to.equal('metadata key "targetVlaue" has no effect on a trigger of this type');
     expect(isSound).to.equal(true);
   });
 
@@ -349,7 +349,7 @@ describe('scaledObjectsDoctor', () => {
       const [check] = checks.filter(({ name }) => name === 'scaledobjects-objects');
       return check?.findings.map(({ status, subject, seen }) => `${status} ${subject}: ${seen}`);
     };
-    expect(await found()).to.deep.equal(['ok objects: targets and settings of 1 objects are valid']);
+    expect(await found()).to.deep.equal(['ok objects: targets and settings of 1 object are valid']);
     const refused = refuseRequests({ code: 403, reason: 'Forbidden' });
     server.cluster.apiServer.setFaults(forRequests({ resource: 'deployments' }, refused));
     const [unseen] = (await found()) ?? [];

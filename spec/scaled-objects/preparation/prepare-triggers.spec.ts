@@ -120,7 +120,7 @@ describe('prepareTriggers', () => {
       `missing required parameter "bearerToken" in [authParams]; ${missing.join('; ')}`,
     );
     expect((await plan(false, true))?.missing[1]).to.equal(
-      'TriggerAuthentication "ta": Secret default/missing-secret may not be read from that namespace',
+      'TriggerAuthentication "ta": Secret default/missing-secret may not be read: --restrict-secret-access allows only Secrets of namespace kube-system',
     );
     expect((await plan(false, true))?.missing[0]).to.equal(missing[0]); // the reason is the restriction of Secrets
     expect((await plan(false, true, 'default'))?.missing).to.deep.equal(missing);

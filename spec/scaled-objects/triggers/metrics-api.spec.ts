@@ -170,7 +170,7 @@ describe('metricsApiTrigger', () => {
     endpoints = [{ addresses: ['127.0.0.3'], ports: [port] }];
     expect(await errorOf(aggregate())).to.match(/api returned 500/);
     endpoints = [];
-    expect(await errorOf(aggregate())).to.equal('the Service has no ready endpoint');
+    expect(await errorOf(aggregate())).to.equal('Service orders/shop has no ready endpoint');
     expect(await errorOf(aggregate({ url: 'http://127.0.0.1/' }))).to.match(
       /must have the host SERVICE.NAMESPACE/,
     );
@@ -238,7 +238,7 @@ describe('metricsApiTrigger', () => {
     expect(await over('average')).to.equal(3);
     expect(requestedAddresses).to.not.include('127.0.0.7'); // the time did not suffice for it
     expect(await over('sum')).to.equal(
-      '6 of 7 endpoints have no value, and sum requires the values of all endpoints: no value within 14s',
+      '6 of 7 endpoints have no value, and sum requires the values of all endpoints: no value of Service default/shop within 14s',
     );
     expect(clock.sleeperCount).to.equal(0);
   });

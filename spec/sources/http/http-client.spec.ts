@@ -202,8 +202,8 @@ describe('openCredentials', () => {
       keyFile: await directory.write('tls.key', key),
     });
     for (const [files, rule] of [
-      [{ caFile: await write('hidden') }, 'the authority must be a certificate in PEM'],
-      [await pair('hidden', one.key), 'the client certificate must be a certificate in PEM'],
+      [{ caFile: await write('hidden') }, 'the CA certificate must be in PEM'],
+      [await pair('hidden', one.key), 'the client certificate must be in PEM'],
     ] as const)
       expect(await errorOf(openCredentials(files, environment))).to.match(new RegExp(`: ${rule}$`));
     expect(await errorOf(openCredentials(await pair(one.cert, 'hidden'), environment))).to.match(

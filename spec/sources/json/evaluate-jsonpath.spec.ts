@@ -202,7 +202,7 @@ describe('evaluate', () => {
     ['1 / ($.a - 6)', /^division by zero$/],
     ['1 % 0', /^division by zero$/],
     ['$.text * 2', /^must be a number, not string$/],
-    ['$.nothing + 1', /^a path matches no value$/],
+    ['$.nothing + 1', /^a path of the expression matches no value$/],
     ['$.list + 1', /^must be a number, not array$/],
     ['1.5 & 1', /^& requires integers, not 1.5$/],
     ['1 << 64', /^a shift must be by 0 to 63 bits, not 64$/],

@@ -108,8 +108,8 @@ describe('jsonExtract', () => {
   const refused: readonly (readonly [string, AggregatorName | undefined, string])[] = [
     ['$.missing', undefined, 'the response has no value at the path'],
     ['$.missing', 'sum', 'the response has no value at the path'],
-    ['$.list', undefined, 'several values require an aggregator'],
-    ['$.nodes[*].n', undefined, 'several values require an aggregator'],
+    ['$.list', undefined, 'there are several values: set an aggregator, avg, min, max or sum'],
+    ['$.nodes[*].n', undefined, 'there are several values: set an aggregator, avg, min, max or sum'],
     ['$.empty', 'sum', 'the array is empty'],
     ['$.empty', 'avg', 'the array is empty'],
     ['$.mixed', 'sum', 'the value is of type string, not a number'],

@@ -155,7 +155,7 @@ tls: {ca: CA, cert: C, key: K, insecureSkipVerify: true}
   });
 
   it('refuses invalid YAML without quoting it, and long files', () => {
-    expect(() => readSqlSource('password: [hidden')).to.throw(/^must be YAML without aliases$/);
+    expect(() => readSqlSource('password: [hidden')).to.throw(/^the file must be YAML without aliases$/);
     expect(() => readSqlSource('')).to.throw('the file is invalid');
     expect(() => readSqlSource('a'.repeat(300_000))).to.throw('no longer than 262144');
   });

@@ -88,7 +88,9 @@ export async function resolveAuthentication(
   };
   const isRestricted = reader.restrictsSecrets === true && where !== reader.clusterNamespace;
   const unread = (object: string) =>
-    isRestricted && object.startsWith('Secret ') ? 'may not be read from that namespace' : 'not found';
+    isRestricted && object.startsWith('Secret ')
+      ? `may not be read: --restrict-secret-access allows only Secrets of namespace ${reader.clusterNamespace}`
+      : 'not found';
   for (const { parameter, name: map, key } of spec.configMapTargetRef ?? []) {
     const data = await reader.configMapData(where, map, signal);
     setOf(parameter, data, { object: `ConfigMap ${where}/${map}`, key });
