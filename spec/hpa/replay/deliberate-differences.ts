@@ -37,7 +37,7 @@ export const DELIBERATE_DIFFERENCES: readonly DeliberateDifference[] = [
   },
   {
     name: 'quantities beyond 64 bits',
-    covers: (_, { explanation }) => refusals(explanation).some((why) => why.includes('than 64 bits count')),
+    covers: (_, { explanation }) => refusals(explanation).some((why) => why.includes('exceeds 64 bits')),
   },
   {
     name: 'no replicas and a minimum of 0',
