@@ -5,7 +5,6 @@ import type { TimedResponseOrigin } from '#lib/resource-metrics/scrape/decoding/
 import { decodeExposition } from '#lib/resource-metrics/scrape/decoding/exposition-decoder.ts';
 import { decodeSummary } from '#lib/resource-metrics/scrape/decoding/summary-decoder.ts';
 import { type NodeRecord, nextNodeRecord } from '#lib/resource-metrics/sink/node-record.ts';
-import { asCached } from '#lib/resource-metrics/sink/reading-response.ts';
 import { intervalBetween } from '#lib/resource-metrics/sink/sample-interval.ts';
 import { readingResponse } from '#spec/support/points.ts';
 
@@ -56,7 +55,7 @@ async function cachedValues(round: string, name: string) {
   const exposition = String(await recording(`${round}-metrics-resource.txt`));
   const [, stamp] = new RegExp(`^${series} \\S+ (\\d+)$`, 'm').exec(exposition) ?? [];
   const takenAtMs = Date.parse(cpu.time);
-  const response = asCached(readingResponse());
+  const response = readingResponse();
   const counter = { takenAtMs, cpuCoreNanoseconds: cpu.usageCoreNanoSeconds, response };
   return { counter, nanocores: cpu.usageNanoCores, sampledAtMs: Number(stamp) };
 }
@@ -91,7 +90,7 @@ describe("a real kubelet's responses", () => {
         ['t1', 't2'],
       ] as const) {
         const [earlier, later] = [await cachedValues(before, name), await cachedValues(after, name)];
-        const intervalMs = intervalBetween(earlier.counter, later.counter, later.nanocores);
+        const intervalMs = intervalBetween(earlier.counter, later.counter, { ...later, isCached: true });
         expect(intervalMs, `${name} ${before}`).to.be.closeTo(later.sampledAtMs - earlier.sampledAtMs, 1);
       }
     }
@@ -102,7 +101,7 @@ describe("a real kubelet's responses", () => {
     expect(later.sampledAtMs - earlier.sampledAtMs).to.equal(20_040);
     const used = later.counter.cpuCoreNanoseconds - earlier.counter.cpuCoreNanoseconds;
     expect((used / later.nanocores) * 1000).to.be.closeTo(20_660, 1);
-    expect(intervalBetween(earlier.counter, later.counter, later.nanocores)).to.equal(20_000);
+    expect(intervalBetween(earlier.counter, later.counter, { ...later, isCached: true })).to.equal(20_000);
   });
 
   for (const [file, decode] of [

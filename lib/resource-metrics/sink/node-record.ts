@@ -6,7 +6,7 @@ import type {
 } from '#lib/resource-metrics/metrics-batch.ts';
 import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
-import { asCached, describeResponse, type ReadingResponse } from './reading-response.ts';
+import { describeResponse, type ReadingResponse } from './reading-response.ts';
 import type { MeasuredUsage, NodeUsage } from './snapshot.ts';
 import { isStuck, minWindow, nextHistory, type ReadingContext, type UsageHistory } from './usage-history.ts';
 
@@ -62,8 +62,7 @@ export function nextNodeRecord(
     minWindowMs,
     sincePreviousScrapeMs: sincePreviousScrape(previous, batch, options),
   };
-  const history =
-    batch.node && nextHistory(previous?.history, batch.node, { ...context, response: asCached(response) });
+  const history = batch.node && nextHistory(previous?.history, batch.node, { ...context, isCached: true });
   return {
     response,
     minWindowMs,

@@ -4,7 +4,8 @@ import type { MetricsBatch, ResponseTimes, StampResolution } from '#lib/resource
 export interface ReadingResponse extends ResponseTimes {
   readonly stampResolution: StampResolution;
   /** Bounds of how far the kubelet's clock is ahead of the local one, if all containers were read on demand. */
-  readonly clockLead: ClockLead;
+  readonly minLeadMs: number;
+  readonly maxLeadMs: number;
   /** Request of the first response with which the bounds are consistent. */
   readonly consistentSinceMs: number;
   /** Number of samples that are consistent with the bounds, of containers in responses that were not slow. */
@@ -13,10 +14,7 @@ export interface ReadingResponse extends ResponseTimes {
   readonly showsCache: boolean;
 }
 
-interface ClockLead {
-  readonly minMs: number;
-  readonly maxMs: number;
-}
+type ClockLead = Pick<ReadingResponse, 'minLeadMs' | 'maxLeadMs'>;
 
 /** Timestamps are cut to this precision, so a sample is up to so much later than its timestamp. */
 export const STAMP_MS: Readonly<Record<StampResolution, number>> = { second: 1000, millisecond: 1 };
@@ -60,31 +58,26 @@ export function describeResponse(
     }
   }
   const own = {
-    minMs: newestMs - respondedAtMs - TIMING_TOLERANCE_MS,
-    maxMs: oldestMs + STAMP_MS[stampResolution] - requestedAtMs + TIMING_TOLERANCE_MS,
+    minLeadMs: newestMs - respondedAtMs - TIMING_TOLERANCE_MS,
+    maxLeadMs: oldestMs + STAMP_MS[stampResolution] - requestedAtMs + TIMING_TOLERANCE_MS,
   };
-  const showsCache = own.minMs > own.maxMs;
+  const showsCache = own.minLeadMs > own.maxLeadMs;
   const times = { requestedAtMs, respondedAtMs, receivedAtMs, stampResolution, showsCache };
   const evidence = respondedAtMs - requestedAtMs > MAX_RESPONSE_MS ? 0 : samples;
-  const clockLead = previous && narrow(previous, own, requestedAtMs);
-  if (!clockLead) {
-    return { ...times, clockLead: own, consistentSinceMs: requestedAtMs, consistentSamples: evidence };
+  const narrowed = previous && narrow(previous, own, requestedAtMs);
+  if (!narrowed) {
+    return { ...times, ...own, consistentSinceMs: requestedAtMs, consistentSamples: evidence };
   }
   const consistentSamples = previous.consistentSamples + evidence;
-  return { ...times, clockLead, consistentSinceMs: previous.consistentSinceMs, consistentSamples };
+  return { ...times, ...narrowed, consistentSinceMs: previous.consistentSinceMs, consistentSamples };
 }
 
 /** @returns `undefined` if the two bounds contradict each other */
 function narrow(previous: ReadingResponse, own: ClockLead, nowMs: number): ClockLead | undefined {
   const driftMs = (nowMs - previous.requestedAtMs) * MAX_DRIFT;
-  const minMs = Math.max(previous.clockLead.minMs - driftMs, own.minMs);
-  const maxMs = Math.min(previous.clockLead.maxMs + driftMs, own.maxMs);
-  return minMs < maxMs ? { minMs, maxMs } : undefined;
-}
-
-/** For the sample of a node, which is never read on demand. */
-export function asCached(response: ReadingResponse): ReadingResponse {
-  return { ...response, consistentSamples: 0, showsCache: true };
+  const minLeadMs = Math.max(previous.minLeadMs - driftMs, own.minLeadMs);
+  const maxLeadMs = Math.min(previous.maxLeadMs + driftMs, own.maxLeadMs);
+  return minLeadMs < maxLeadMs ? { minLeadMs, maxLeadMs } : undefined;
 }
 
 /** Whether the containers of two responses were read when these were requested. */

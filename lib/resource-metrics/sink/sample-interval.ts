@@ -30,20 +30,28 @@ const MAX_RESPONSES_MS = 1000;
  *   of them, and the time is up to 2 s off.
  * - Otherwise the middle of the bounds, which is the difference of timestamps, is returned. The error is below 1 s.
  *
- * @param nanocores the kubelet's own rate at the later sample; `undefined` if it reports none
+ * @param options.nanocores the kubelet's own rate at the later sample; `undefined` if it reports none
+ * @param options.isCached whether the counter is never read on demand: that of a node
  */
 export function intervalBetween(
   earlier: CounterReading,
   later: CounterReading,
-  nanocores: number | undefined,
+  { nanocores, isCached = false }: SampleOptions,
 ): number {
   const byStamps = boundByStamps(earlier, later);
   const isPrecise = byStamps.maxMs - byStamps.minMs <= 2 * STAMP_MS.millisecond;
   if (isPrecise) return later.takenAtMs - earlier.takenAtMs;
-  const intervalMs = isReadOnDemand(earlier.response, later.response)
-    ? middle(intersect(byStamps, boundByResponses(earlier.response, later.response)))
-    : (intervalByRate(earlier, later, { nanocores, byStamps }) ?? middle(byStamps));
-  return Math.round(intervalMs);
+  if (!isCached && isReadOnDemand(earlier.response, later.response)) {
+    return Math.round(middle(intersect(byStamps, boundByResponses(earlier.response, later.response))));
+  }
+  const showsCache = isCached || earlier.response.showsCache || later.response.showsCache;
+  const byRate = showsCache ? intervalByRate(earlier, later, { nanocores, byStamps }) : undefined;
+  return Math.round(byRate ?? middle(byStamps));
+}
+
+interface SampleOptions {
+  readonly nanocores: number | undefined;
+  readonly isCached?: boolean;
 }
 
 interface Bounds {
@@ -82,8 +90,7 @@ function intervalByRate(
   later: CounterReading,
   { nanocores, byStamps }: { readonly nanocores: number | undefined; readonly byStamps: Bounds },
 ): number | undefined {
-  const isCached = earlier.response.showsCache || later.response.showsCache;
-  if (!isCached || nanocores === undefined || byStamps.maxMs > TWO_HOUSEKEEPINGS_MS) return undefined;
+  if (nanocores === undefined || byStamps.maxMs > TWO_HOUSEKEEPINGS_MS) return undefined;
   const intervalMs = ((later.cpuCoreNanoseconds - earlier.cpuCoreNanoseconds) / nanocores) * 1000;
   return intervalMs > byStamps.minMs && intervalMs < byStamps.maxMs ? intervalMs : undefined;
 }

@@ -24,6 +24,8 @@ export interface ReadingContext {
    */
   readonly sincePreviousScrapeMs: number;
   readonly minWindowMs: number;
+  /** Whether the counters are never read on demand: that of a node. */
+  readonly isCached?: boolean;
 }
 
 /** Kubelets sample every 10 to 20 s, less often under load. */
@@ -56,12 +58,12 @@ export function nextHistory(
       ? { ...history, usage: undefined }
       : history;
   }
-  const { response, minWindowMs } = context;
+  const { response } = context;
   const isStepped = history !== undefined && clockWasStepped(history, point, response);
   const retained = history && !isStepped ? readingsSinceStart(history, point) : [];
   const { takenAtMs, cpuCoreNanoseconds } = point;
   const reading = { takenAtMs, cpuCoreNanoseconds, response };
-  const earlier = findEarlier(retained, reading, { nanocores: point.cpuUsageNanocores, minWindowMs });
+  const earlier = findEarlier(retained, reading, { nanocores: point.cpuUsageNanocores, ...context });
   return {
     name: history?.name ?? point.name,
     readings: limitReadings([...retained.slice(earlier?.index ?? 0), reading]),
@@ -92,11 +94,11 @@ interface EarlierReading {
 function findEarlier(
   readings: readonly CounterReading[],
   newest: CounterReading,
-  { nanocores, minWindowMs }: { readonly nanocores: number | undefined; readonly minWindowMs: number },
+  { minWindowMs, ...options }: ReadingContext & { readonly nanocores: number | undefined },
 ): EarlierReading | undefined {
   for (let index = readings.length - 1; index >= 0; index--) {
     const reading = readings[index] as CounterReading;
-    const windowMs = intervalBetween(reading, newest, nanocores);
+    const windowMs = intervalBetween(reading, newest, options);
     if (windowMs < minWindowMs - LATENESS_MS) continue;
     return { index, cpuCoreNanoseconds: reading.cpuCoreNanoseconds, windowMs };
   }

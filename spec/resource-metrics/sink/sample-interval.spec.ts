@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { asCached } from '#lib/resource-metrics/sink/reading-response.ts';
 import { type CounterReading, intervalBetween } from '#lib/resource-metrics/sink/sample-interval.ts';
 import { at, readingResponse } from '#spec/support/points.ts';
 
@@ -32,7 +31,7 @@ function reading(
 
 const inCache = ({ response, ...others }: CounterReading): CounterReading => ({
   ...others,
-  response: asCached(response),
+  response: { ...response, consistentSamples: 0, showsCache: true },
 });
 
 const clockLead = fc.integer({ min: -86_400_000, max: 86_400_000 });
@@ -69,7 +68,7 @@ describe('intervalBetween', () => {
     it('is off by half the sum of the response times at most', () => {
       fc.assert(
         fc.property(onDemand(500), ({ earlier, later, trueMs, responsesMs }) => {
-          const errorMs = Math.abs(intervalBetween(earlier, later, undefined) - trueMs);
+          const errorMs = Math.abs(intervalBetween(earlier, later, { nanocores: undefined }) - trueMs);
           expect(errorMs).to.be.at.most(responsesMs / 2 + 1);
         }),
         { numRuns: 2000 },
@@ -79,7 +78,9 @@ describe('intervalBetween', () => {
     it('is off by less than timestamps may be, however slow the responses are', () => {
       fc.assert(
         fc.property(onDemand(54_000), ({ earlier, later, trueMs }) => {
-          expect(Math.abs(intervalBetween(earlier, later, undefined) - trueMs)).to.be.at.most(1001);
+          expect(Math.abs(intervalBetween(earlier, later, { nanocores: undefined }) - trueMs)).to.be.at.most(
+            1001,
+          );
         }),
         { numRuns: 2000 },
       );
@@ -89,16 +90,16 @@ describe('intervalBetween', () => {
       const first = reading({ requestedAtMs: 900, responseMs: 500, takenAtMs: 900 });
       const second = (responseMs: number) =>
         reading({ requestedAtMs: 15_800, responseMs, takenAtMs: 15_800 });
-      expect(intervalBetween(first, second(500), undefined)).to.equal(14_900);
-      expect(intervalBetween(first, second(501), undefined)).to.equal(15_000);
+      expect(intervalBetween(first, second(500), { nanocores: undefined })).to.equal(14_900);
+      expect(intervalBetween(first, second(501), { nanocores: undefined })).to.equal(15_000);
     });
 
     it('does not depend on the rate of the kubelet, which covers another time', () => {
       fc.assert(
         fc.property(onDemand(3000), fc.integer({ min: 1, max: 1e12 }), ({ earlier, later }, nanocores) => {
           const used = { ...later, cpuCoreNanoseconds: 1e9 };
-          expect(intervalBetween(earlier, used, nanocores)).to.equal(
-            intervalBetween(earlier, later, undefined),
+          expect(intervalBetween(earlier, used, { nanocores })).to.equal(
+            intervalBetween(earlier, later, { nanocores: undefined }),
           );
         }),
       );
@@ -108,7 +109,7 @@ describe('intervalBetween', () => {
       const first = reading({ requestedAtMs: 0, responseMs: 0, takenAtMs: 0 });
       const drifted = reading({ requestedAtMs: 15_000, responseMs: 0, takenAtMs: 15_000 }, { leadMs: -8 });
       expect(drifted.takenAtMs - first.takenAtMs).to.equal(14_000);
-      expect(intervalBetween(first, drifted, undefined)).to.equal(15_000);
+      expect(intervalBetween(first, drifted, { nanocores: undefined })).to.equal(15_000);
     });
   });
 
@@ -120,10 +121,11 @@ describe('intervalBetween', () => {
         startMs: fc.integer({ min: 0, max: 999 }),
         trueMs: fc.integer({ min: 10_000, max: 60_000 }),
         agesMs: fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 20_000 })),
+        usedBefore: fc.integer({ min: 0, max: 1e15 }),
         usedCoreNanoseconds: fc.integer({ min: 1e6, max: 1e12 }),
         rateError: fc.double({ min: 0.5, max: 2, noNaN: true }),
       })
-      .map(({ leadMs, startMs, trueMs, agesMs, usedCoreNanoseconds, rateError }) => {
+      .map(({ leadMs, startMs, trueMs, agesMs, usedBefore, usedCoreNanoseconds, rateError }) => {
         const found = (takenAtMs: number, ageMs: number, coreNanoseconds: number) =>
           inCache(
             reading(
@@ -131,8 +133,8 @@ describe('intervalBetween', () => {
               { leadMs },
             ),
           );
-        const earlier = found(startMs, agesMs[0], 0);
-        const later = found(startMs + trueMs, agesMs[1], usedCoreNanoseconds);
+        const earlier = found(startMs, agesMs[0], usedBefore);
+        const later = found(startMs + trueMs, agesMs[1], usedBefore + usedCoreNanoseconds);
         const trueRate = usedCoreNanoseconds / (trueMs / 1000);
         return { earlier, later, trueMs, trueRate, rateError };
       });
@@ -141,7 +143,7 @@ describe('intervalBetween', () => {
       fc.assert(
         fc.property(cached, ({ earlier, later, trueMs, trueRate }) => {
           fc.pre(trueMs < 18_000);
-          expect(intervalBetween(earlier, later, trueRate)).to.be.closeTo(trueMs, 1);
+          expect(intervalBetween(earlier, later, { nanocores: trueRate })).to.be.closeTo(trueMs, 1);
         }),
         { numRuns: 2000 },
       );
@@ -150,7 +152,7 @@ describe('intervalBetween', () => {
     it('is off by less than a second without a rate', () => {
       fc.assert(
         fc.property(cached, ({ earlier, later, trueMs }) => {
-          const intervalMs = intervalBetween(earlier, later, undefined);
+          const intervalMs = intervalBetween(earlier, later, { nanocores: undefined });
           expect(intervalMs).to.equal(later.takenAtMs - earlier.takenAtMs);
           expect(Math.abs(intervalMs - trueMs)).to.be.below(1000);
         }),
@@ -160,7 +162,7 @@ describe('intervalBetween', () => {
     it('is within a second of the timestamps, whatever the rate', () => {
       fc.assert(
         fc.property(cached, ({ earlier, later, trueRate, rateError }) => {
-          const intervalMs = intervalBetween(earlier, later, trueRate * rateError);
+          const intervalMs = intervalBetween(earlier, later, { nanocores: trueRate * rateError });
           expect(Math.abs(intervalMs - (later.takenAtMs - earlier.takenAtMs))).to.be.at.most(1000);
         }),
         { numRuns: 2000 },
@@ -176,8 +178,21 @@ describe('intervalBetween', () => {
         [20, 20_000],
       ] as const) {
         const later = found(seconds * 1000, seconds * 1e9 + 0.5e9);
-        expect(intervalBetween(found(0), later, 1e9)).to.equal(byRate);
+        expect(intervalBetween(found(0), later, { nanocores: 1e9 })).to.equal(byRate);
       }
+    });
+
+    it('is not that of requests for a counter that is never read on demand', () => {
+      const first = reading({ requestedAtMs: 900, responseMs: 5, takenAtMs: 900 });
+      const second = reading({
+        requestedAtMs: 15_800,
+        responseMs: 5,
+        takenAtMs: 15_800,
+        coreNanoseconds: 15.2e9,
+      });
+      expect(intervalBetween(first, second, { nanocores: undefined, isCached: true })).to.equal(15_000);
+      expect(intervalBetween(first, second, { nanocores: 1e9, isCached: true })).to.equal(15_200);
+      expect(intervalBetween(first, second, { nanocores: 1e9 })).to.equal(14_900);
     });
 
     it('does not use a rate unless a response shows a cache', () => {
@@ -186,9 +201,9 @@ describe('intervalBetween', () => {
         return { ...one, response: { ...one.response, consistentSamples: 5 } };
       };
       const later = unproven(15_000, 15.5e9);
-      expect(intervalBetween(unproven(0), later, 1e9)).to.equal(15_000);
-      expect(intervalBetween(inCache(unproven(0)), later, 1e9)).to.equal(15_500);
-      expect(intervalBetween(unproven(0), inCache(later), 1e9)).to.equal(15_500);
+      expect(intervalBetween(unproven(0), later, { nanocores: 1e9 })).to.equal(15_000);
+      expect(intervalBetween(inCache(unproven(0)), later, { nanocores: 1e9 })).to.equal(15_500);
+      expect(intervalBetween(unproven(0), inCache(later), { nanocores: 1e9 })).to.equal(15_500);
     });
   });
 
@@ -202,7 +217,7 @@ describe('intervalBetween', () => {
           const fine = { leadMs, stampMs: 1 };
           const first = reading({ requestedAtMs: 3000, responseMs: 5, takenAtMs: 3000 - ageMs }, fine);
           const second = reading({ requestedAtMs: 9000, responseMs: 5, takenAtMs: 3000 + apartMs }, fine);
-          expect(intervalBetween(first, second, 1)).to.equal(apartMs + ageMs);
+          expect(intervalBetween(first, second, { nanocores: 1 })).to.equal(apartMs + ageMs);
         },
       ),
     );
@@ -214,6 +229,6 @@ describe('intervalBetween', () => {
       reading({ requestedAtMs: 15_900, responseMs: 5, takenAtMs: 15_900 }, { stampMs: 1 }),
     );
     expect(fine.takenAtMs - coarse.takenAtMs).to.equal(15_900);
-    expect(intervalBetween(coarse, fine, undefined)).to.equal(15_401); // between 14,900 and 15,901
+    expect(intervalBetween(coarse, fine, { nanocores: undefined })).to.equal(15_401); // between 14,900 and 15,901
   });
 });
