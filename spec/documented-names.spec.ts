@@ -17,7 +17,7 @@ const K3S = 'disable';
 const NPM = 'include loglevel no-audit no-fund omit';
 const SIMULATOR = 'autoscaler kubelet-port nodes pods-per-node port';
 const KUBE_APISERVER = 'proxy-client-cert-file proxy-client-key-file';
-const KUBELET = 'node-ip';
+const KUBELET = 'housekeeping-interval node-ip';
 const V8 = 'external-memory-accounted-in-global-limit optimize-for-size';
 const FOREIGN_FLAGS = [KUBECTL, HELM, K3S, NPM, SIMULATOR, KUBE_APISERVER, KUBELET, V8].flatMap((flags) =>
   flags.split(' '),

@@ -1,9 +1,11 @@
 import { ABSENCES } from './absence.ts';
 import { type Presence, VALUE_KINDS, type ValueKind } from './observer.ts';
+import type { Reaction } from './reaction.ts';
 import { type DayResult, RESOLUTION_MS } from './run-day.ts';
+import type { EndpointKind } from './socketless-node.ts';
 
-/** Reports a day in tables, as Markdown. */
-export function reportDay(day: DayResult): string {
+/** Reports a day, and the times of reactions, in tables as Markdown. */
+export function reportAccuracy(day: DayResult, reactions: readonly Reaction[]): string {
   const { size, events, scrapes, errors, windows, worstAgeMs, onTimeWindowMs, faultCount, faults } = day;
   return `# Accuracy
 
@@ -44,10 +46,10 @@ ${table(
   }),
 )}
 
-Timestamps of the summary are whole seconds, so their difference is up to a second off. For containers that are read on demand, the time between the two
-requests replaces it; its error is at most half of the two response times, and the second is left only to kubelets that take seconds to respond. For samples of
-a cache, the kubelet's own rate proves the time between samples that are less than 19 s apart; beyond that, the second is an error of up to 5%. The exposition
-has milliseconds, which leave no error worth mentioning.
+Timestamps of the summary are whole seconds, so the difference of two timestamps is up to a second off. For containers that are read on demand, the time
+between the two requests is used instead. Its error is at most half of the two response times, so only kubelets that take seconds to respond have the error of the timestamps.
+If a kubelet caches samples, its own rate shows the time between samples that are at most 19 s apart; beyond that, a second is up to 5%. The worst values are those of
+containers that have just started: a second of 10 s. Timestamps of the exposition are in milliseconds, so their error is negligible.
 
 ## Length of windows
 
@@ -59,7 +61,34 @@ ${table(
   }),
 )}
 
-Lost scrapes make windows longer than a cycle, and so do caches: the interval between two of their samples may be 20 s.
+A window is longer than a cycle after lost scrapes, and if a kubelet caches samples, which may be 20 s apart.
+
+## From a step of load to a write of the scale
+
+The HPA controller reads these metrics for 60 Deployments of one pod each. The load of each pod steps from the target of its HPA to four times the target, each in another second, at five
+offsets between cycles and periods. The table has the time until the scale is first written, and until it has the four replicas that the load requires.
+
+${table(
+  [
+    'Kubelet',
+    'Resolution',
+    'Period of the HPA',
+    'First write, median',
+    'Slowest',
+    'Four replicas, median',
+    'Slowest',
+  ],
+  reactions.map(({ runtime, endpoint, resolutionMs, periodSeconds, firstMs, fullMs }) => [
+    `${runtime === 'cri' ? 'reads on demand' : 'samples every 10 to 20 s'}, \`${PATHS[endpoint]}\``,
+    `${resolutionMs / 1000} s`,
+    `${periodSeconds} s`,
+    ...[firstMs.median, firstMs.worst, fullMs.median, fullMs.worst].map(seconds),
+  ]),
+)}
+
+[How fast an HPA can be](../explanation/hpa-speed.md) explains the parts of these times.
+
+## Limits
 
 A small step of the kubelet's clock cannot be distinguished from the age of samples. It affects values until both readings are later than the step. If a
 kubelet reports no UIDs and responds slowly, a pod can replace another pod of the same name before the response arrives. The new pod is then served with the
@@ -86,6 +115,11 @@ ${table(
 )}
 `;
 }
+
+const PATHS: Readonly<Record<EndpointKind, string>> = {
+  summary: '/stats/summary',
+  resource: '/metrics/resource',
+};
 
 /** The served share of what has no legitimate reason to be absent. */
 function share(presence: Presence): string {
