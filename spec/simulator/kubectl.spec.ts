@@ -73,4 +73,61 @@ describe('the real kubectl', () => {
     await run('delete', 'pod', 'mine', '--wait=false');
     expect(cluster.store.get('pods', 'default', 'mine')).to.equal(undefined);
   });
+
+  it('creates objects from arguments, which it sends as protobuf', async () => {
+    await run('create', 'namespace', 'made');
+    const made = (...args: string[]) => run('-n', 'made', ...args);
+    await made(
+      'create',
+      'deployment',
+      'web',
+      '--image=nginx',
+      '--replicas=2',
+      '--port=80',
+      '--',
+      'sleep',
+      '9',
+    );
+    expect(cluster.store.get('deployments.apps', 'made', 'web')).to.have.nested.include({
+      'metadata.labels.app': 'web',
+      'spec.replicas': 2,
+      'spec.selector.matchLabels.app': 'web',
+      'spec.template.spec.containers[0].image': 'nginx',
+      'spec.template.spec.containers[0].command[1]': '9',
+      'spec.template.spec.containers[0].ports[0].containerPort': 80,
+    });
+    await made('autoscale', 'deployment', 'web', '--min=1', '--max=5');
+    expect(await made('get', 'hpa', '--no-headers')).to.match(
+      /^web +Deployment\/web +cpu: <unknown>\/80% +1 +5 +0 /,
+    );
+    await made('create', 'configmap', 'settings', '--from-literal=a=b');
+    await made('create', 'secret', 'generic', 'password', '--from-literal=a=b');
+    await made('create', 'serviceaccount', 'robot');
+    expect(await made('get', 'configmap', 'settings', '-o', 'jsonpath={.data}')).to.equal('{"a":"b"}');
+    expect(await made('get', 'secret', 'password', '-o', 'jsonpath={.data}')).to.equal('{"a":"Yg=="}');
+    await run('create', 'clusterrole', 'reader', '--verb=get', '--non-resource-url=/debug/*');
+    await run(
+      'create',
+      'clusterrolebinding',
+      'reader',
+      '--clusterrole=reader',
+      '--serviceaccount=made:robot',
+    );
+    expect(
+      cluster.store.get('clusterroles.rbac.authorization.k8s.io', undefined, 'reader')?.rules,
+    ).to.deep.equal([{ verbs: ['get'], nonResourceURLs: ['/debug/*'] }]);
+  });
+
+  it('creates objects from a file', async () => {
+    await run('create', '-n', 'shop', '-f', 'examples/tune-an-hpa/web.yaml');
+    expect(await run('get', '-n', 'shop', 'hpa', '--no-headers')).to.match(
+      /^web +Deployment\/web +cpu: <unknown>/,
+    );
+  });
+
+  it('prints whether a user may send a request', async () => {
+    expect(await run('auth', 'can-i', 'delete', 'pods')).to.equal('yes\n');
+    expect(await run('auth', 'can-i', 'get', '/debug/nodes')).to.equal('yes\n');
+    expect(await run('auth', 'whoami')).to.match(/kubernetes-admin/);
+  });
 });

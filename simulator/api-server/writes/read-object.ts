@@ -7,6 +7,7 @@ import { invalidValue, requiredValue } from '../../resources/validate.ts';
 import { type ApiRequest, readBody } from '../api-request.ts';
 import { ApiError, badRequest, invalidObject, notFound } from '../status.ts';
 import type { ObjectWrite } from './object-write.ts';
+import { readProtobuf } from './protobuf-body.ts';
 
 /** The media type of a body, without its parameters. */
 export function mediaTypeOf({ raw }: ApiRequest): string {
@@ -15,14 +16,20 @@ export function mediaTypeOf({ raw }: ApiRequest): string {
 }
 
 /**
- * Parses a body as JSON or YAML, by its media type.
+ * Parses a body as JSON, YAML or protobuf, by its media type.
  *
- * @throws ApiError 400 for an invalid body, 415 for protobuf and CBOR
+ * @throws ApiError 400 for an invalid body, 415 for CBOR, and for protobuf that kubectl does not send
  */
 export async function readStructured(request: ApiRequest): Promise<unknown> {
   const type = mediaTypeOf(request);
-  if (/protobuf|cbor/.test(type)) throw unsupportedMediaType();
-  const body = (await readBody(request)).toString();
+  if (type.includes('cbor')) throw unsupportedMediaType();
+  const bytes = await readBody(request);
+  if (type.includes('protobuf')) {
+    const object = readProtobuf(bytes);
+    if (object === undefined) throw unsupportedMediaType();
+    return object;
+  }
+  const body = bytes.toString();
   try {
     // JSON is YAML, too, but much faster to read.
     return type.endsWith('yaml') && !/^\s*[{[]/.test(body)
