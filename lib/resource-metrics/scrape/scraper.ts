@@ -71,7 +71,9 @@ const PACE = { maxJitterMs: 4000, maxWaitMs: 1000 };
 
 /** Most pods are first served after two cycles, so these favor speed over even load. */
 const STARTING_PACE = { maxJitterMs: 1000, maxWaitMs: 500 };
-const STARTING_CYCLES = 2;
+
+/** In steps, since the window of a node scraped late in a cycle becomes longer by each. */
+const FIRST_PACES = [STARTING_PACE, STARTING_PACE, { ...PACE, maxJitterMs: 2500 }];
 
 /** Share of a cycle of less than 10 s in which its scrapes start, so that each has time to respond. */
 const MAX_JITTER_SHARE = 0.4;
@@ -102,7 +104,7 @@ export class Scraper {
   /** Resolves when each scrape has ended, or continues beyond the cycle because this process delayed it. */
   async scrape({ nodes, signal, endsAtMs }: ScrapeCycle): Promise<void> {
     const all = [...nodes];
-    const { maxJitterMs, maxWaitMs } = this.#cycles++ < STARTING_CYCLES ? STARTING_PACE : PACE;
+    const { maxJitterMs, maxWaitMs } = FIRST_PACES[this.#cycles++] ?? PACE;
     const { clock, client, random } = this.#options;
     const startedAtMs = clock.monotonicMs();
     const cycleMs = endsAtMs - startedAtMs;
