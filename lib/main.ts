@@ -14,6 +14,7 @@ import { type Command, type Program, versionInfo } from './program.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'metrics-server': async () => (await import('./metrics-server-command.ts')).runMetricsServer,
   autoscaler: async () => (await import('./autoscaler-command.ts')).runAutoscaler,
+  'prometheus-operator': async () => (await import('./prometheus-operator-command.ts')).runPrometheusOperator,
 };
 
 /** For metrics-server's manifests, whose arguments begin with flags. */
@@ -37,6 +38,7 @@ function createProgram(stopped: Promise<NodeJS.Signals>): Program {
     stopped,
     interrupted,
     print: (text) => void process.stdout.write(text),
+    printError: (text) => void process.stderr.write(text),
     startLog,
     ownNamespace: () => readOwnNamespace(),
     openAccess: (kubeconfig, logger) =>

@@ -22,6 +22,9 @@ export interface Program {
   /** Writes to standard output. */
   print(text: string): void;
 
+  /** Writes to standard error. */
+  printError(text: string): void;
+
   /** Starts logging to standard error, including uncaught errors. */
   startLog(options: LoggingOptions): Logger;
 

@@ -36,8 +36,9 @@ const FOLDER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(SUBSYSTEMS.map((subsystem) => [subsystem, SUBSYSTEM])),
   autoscaler: [...SUBSYSTEM, ...SUBSYSTEMS],
   'resource-metrics': [...SHARED, 'dns', 'apiserver', 'doctor', 'ui'],
+  'prometheus-operator': SHARED,
   simulator: ['telemetry', 'time'],
-  '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler'],
+  '.': [...SHARED, 'apiserver', 'resource-metrics', 'autoscaler', 'prometheus-operator'],
 };
 
 // Inside the resource metrics server: the stages of its pipeline, and the files that join them.

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parseExplainHpaOptions } from '#lib/autoscaler/explain-hpa.ts';
 import { parseAutoscalerOptions } from '#lib/autoscaler/options/autoscaler-options.ts';
+import { parseRenderOptions } from '#lib/prometheus-operator/render/render-options.ts';
 import { DIAGNOSES } from '#lib/resource-metrics/doctor/diagnoses.ts';
 import { parseOptions } from '#lib/resource-metrics/options.ts';
 import { USAGE } from '#spec/benchmarks/command-line.ts';
@@ -143,6 +144,7 @@ const HELPS = [
   parseAutoscalerOptions(['--help']),
   parseExplainHpaOptions(['--help']),
   parseAutoscalerOptions(['doctor', '--help']),
+  parseRenderOptions(['--help']),
 ];
 
 /** Whether a flag, or a prefix that ends with `-`, exists in one of our commands. */

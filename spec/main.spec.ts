@@ -59,11 +59,15 @@ describe('main.ts', () => {
   for (const [command, foreign] of [
     [
       'metrics-server',
-      /^lib\/(autoscaler|control|cron-hpa|hpa|scaled-objects|metrics-adapter|collection|sources)\//,
+      /^lib\/(autoscaler|control|cron-hpa|hpa|scaled-objects|metrics-adapter|collection|sources|prometheus-operator)\//,
     ],
-    ['autoscaler', /^lib\/resource-metrics\//],
+    ['autoscaler', /^lib\/(resource-metrics|prometheus-operator)\//],
+    [
+      'prometheus-operator',
+      /^lib\/(autoscaler|control|cron-hpa|hpa|scaled-objects|metrics-adapter|collection|sources|resource-metrics|apiserver)\//,
+    ],
   ] as const) {
-    it(`loads no module of the other command for ${command}`, () => {
+    it(`loads no module of the other commands for ${command}`, () => {
       const entry = Object.keys(outputs).find((path) => path.startsWith(`dist/${command}-command-`)) ?? '';
       const loaded = [...loadedWith('dist/main.js'), ...loadedWith(entry)];
       expect(loaded).to.include(`lib/${command}-command.ts`);
@@ -113,7 +117,7 @@ describe('main.ts', () => {
     expect(bytesOf(/@opentelemetry\//)).to.equal(0);
   });
 
-  for (const command of ['metrics-server', 'autoscaler']) {
+  for (const command of ['metrics-server', 'autoscaler', 'prometheus-operator']) {
     it(`bundles no fetch and WebSocket, of undici or of Node's own, for ${command}`, async () => {
       const entry = Object.keys(outputs).find((path) => path.startsWith(`dist/${command}-command-`)) ?? '';
       expect(loadedWith(entry).filter((path) => UNUSED_OF_UNDICI.test(path))).to.deep.equal([]);

@@ -1,4 +1,4 @@
-import { type Document, isAlias, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type Document, isAlias, isScalar, LineCounter, parseAllDocuments, parseDocument, visit } from 'yaml';
 
 /** Why a text is not YAML, and in which line; never the text itself, which may be a credential. */
 export class YamlError extends Error {
@@ -17,16 +17,51 @@ const MAX_NESTING = 256;
  * and braces, in quoted text or out of it
  */
 export function readYaml(text: string, { maxAliasCount = 0, takesFirst = false } = {}): unknown {
+  refuseDeepNesting(text);
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    ...PARSE_OPTIONS,
+    lineCounter,
+    logLevel: takesFirst ? 'silent' : 'error',
+  });
+  return toValue(document, lineCounter, maxAliasCount);
+}
+
+/** A document of a text of several. */
+export interface YamlDocument {
+  /** The line in which it begins, counted from 1. */
+  readonly line: number;
+  /** @throws {YamlError} if this document is invalid */
+  read(): unknown;
+}
+
+/**
+ * Parses all YAML documents of a text in linear time. An invalid document costs itself alone.
+ *
+ * @param options `maxAliasCount` is the maximum number of alias expansions of a document, 0 by default
+ * @throws {YamlError} for more than 256 nested brackets and braces
+ */
+export function readYamlDocuments(text: string, { maxAliasCount = 0 } = {}): readonly YamlDocument[] {
+  refuseDeepNesting(text);
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { ...PARSE_OPTIONS, lineCounter });
+  if (!Array.isArray(documents)) return [];
+  return documents.map((document) => ({
+    line: lineCounter.linePos(document.contents?.range?.[0] ?? document.range[0]).line,
+    read: () => toValue(document, lineCounter, maxAliasCount),
+  }));
+}
+
+const PARSE_OPTIONS = { prettyErrors: false, uniqueKeys: false } as const; // duplicate keys: see toValue
+
+function refuseDeepNesting(text: string): void {
   const tooDeep = lineBeyondNesting(text);
   if (tooDeep !== undefined)
     throw new YamlError(`more than ${MAX_NESTING} levels of nesting in line ${tooDeep}`);
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter,
-    prettyErrors: false,
-    logLevel: takesFirst ? 'silent' : 'error',
-    uniqueKeys: false, // detected below
-  });
+}
+
+/** @throws {YamlError} */
+function toValue(document: Document, lineCounter: LineCounter, maxAliasCount: number): unknown {
   const [problem] = document.errors;
   const [code, at] = problem ? [problem.code, problem.pos[0]] : ['DUPLICATE_KEY', repeatedKeyAt(document)];
   const refused = (what: string, where: number) =>

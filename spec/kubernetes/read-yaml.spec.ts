@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
-import { readYaml, YamlError } from '#lib/kubernetes/read-yaml.ts';
+import { readYaml, readYamlDocuments, YamlError } from '#lib/kubernetes/read-yaml.ts';
 
 describe('readYaml', () => {
   it('reads its own output', () => {
@@ -82,3 +82,35 @@ function errorOf(read: () => unknown): Error | undefined {
     return error as Error;
   }
 }
+
+describe('readYamlDocuments', () => {
+  it('reads each document, with the line in which its content begins', () => {
+    const documents = readYamlDocuments('# a\n---\na: 1\n---\n\nb:\n- 2\n---\n');
+    expect(documents.map(({ line, read }) => [line, read()])).to.deep.equal([
+      [3, { a: 1 }],
+      [6, { b: [2] }],
+      [8, null],
+    ]);
+    expect(readYamlDocuments('')).to.deep.equal([]);
+  });
+
+  it('refuses an invalid document alone, with the line but without the content', () => {
+    const [first, second, third] = readYamlDocuments('a: 1\n---\nb: 1\nb: secret\n---\nc: *secret\n');
+    expect(first?.read()).to.deep.equal({ a: 1 });
+    expect(() => second?.read()).to.throw(YamlError, /^duplicate key in line 4$/);
+    expect(() => third?.read()).to.throw(YamlError, /^bad alias in line 6$/);
+  });
+
+  it('expands as many aliases as it is permitted', () => {
+    const text = 'a: &a [1]\nb: [*a, *a]\n';
+    const read = (maxAliasCount?: number) =>
+      readYamlDocuments(text, maxAliasCount === undefined ? {} : { maxAliasCount })[0]?.read();
+    expect(() => read()).to.throw(YamlError, 'bad alias in line 2');
+    expect(read(100)).to.deep.equal({ a: [1], b: [[1], [1]] });
+  });
+
+  it('refuses too many levels in any document', () => {
+    const text = `a: 1\n---\n${'['.repeat(257)}${']'.repeat(257)}`;
+    expect(() => readYamlDocuments(text)).to.throw(YamlError, 'more than 256 levels of nesting in line 3');
+  });
+});

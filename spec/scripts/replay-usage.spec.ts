@@ -5,6 +5,7 @@ describe('programs that replay recordings', () => {
   for (const [script, name, what] of [
     ['spec/hpa/replay/main.ts', 'replay-hpa', 'FILE'],
     ['scripts/replay-cron.ts', 'replay-cron', 'FILE'],
+    ['spec/prometheus-operator/replay/main.ts', 'replay-prometheus-operator', 'FILE'],
     ['spec/conformance/custom-metrics/main.ts', 'replay-custom-metrics', 'FOLDER'],
   ] as const) {
     it(`prints the usage of ${name} on request, and for zero or two arguments`, () => {

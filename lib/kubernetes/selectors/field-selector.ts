@@ -46,19 +46,19 @@ const METADATA_FIELDS = ['metadata.name', 'metadata.namespace'];
  * Parses a field selector by the grammar of Kubernetes (`fields.ParseSelector`):
  * `metadata.name=a,metadata.namespace!=b`, with `\,`, `\=` and `\\` for those characters in values.
  *
- * @param supportedFields by default name and namespace
+ * @param supportedFields by default name and namespace; `any` if they depend on a kind that only the API server knows
  * @throws {SelectorError} with Kubernetes' message
  */
 export function parseFieldSelector(
   text: string,
-  supportedFields: readonly string[] = METADATA_FIELDS,
+  supportedFields: readonly string[] | 'any' = METADATA_FIELDS,
 ): FieldSelector {
   const requirements = splitTerms(text)
     .sort()
     .map((term) => parseTerm(term, text))
     .filter(({ field, value }) => field !== '' || value !== ''); // Kubernetes ignores a bare operator
   for (const { field } of requirements) {
-    if (supportedFields.includes(field)) continue;
+    if (supportedFields === 'any' || supportedFields.includes(field)) continue;
     const supported = supportedFields.map(goQuote).join(', ');
     throw new SelectorError(`${goQuote(field)} is not a known field selector: only ${supported}`);
   }
