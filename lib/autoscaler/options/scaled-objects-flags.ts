@@ -87,7 +87,7 @@ type KedaEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Each variable with its flag value; `undefined` for no flag. */
 const VARIABLES: Readonly<Record<string, (value: string) => string | undefined>> = {
-  WATCH_NAMESPACE: (value) => `--watch-namespace=${value}`,
+  WATCH_NAMESPACE: (value) => (value === '""' ? undefined : `--watch-namespace=${value}`), // "": all, as in KEDA
   KEDA_HTTP_DEFAULT_TIMEOUT: (value) => `--trigger-http-timeout=${value}ms`,
   KEDA_SCALEDOBJECT_CTRL_MAX_RECONCILES: (value) => `--concurrent-scaled-object-syncs=${value}`,
   KEDA_CLUSTER_OBJECT_NAMESPACE: (value) => `--cluster-object-namespace=${value}`,

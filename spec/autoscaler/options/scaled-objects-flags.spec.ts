@@ -22,6 +22,7 @@ describe('withFlagsOfEnvironment', () => {
       ...{ WATCH_NAMESPACE: '', KEDA_RESTRICT_SECRET_ACCESS: 'false', KEDA_HTTP_DEFAULT_TIMEOUT: '500' },
     };
     expect(withFlagsOfEnvironment([], environment)).to.deep.equal(['--trigger-http-timeout=500ms']);
+    expect(withFlagsOfEnvironment([], { WATCH_NAMESPACE: '""' })).to.deep.equal([]);
     const argv = ['--watch-namespace=c', '--trigger-http-timeout=7s'];
     const more = { ...environment, WATCH_NAMESPACE: 'a' };
     const { scaledObjects } = optionsOf(withFlagsOfEnvironment(argv, more));
