@@ -29,6 +29,8 @@ interface Reading {
   readonly extras: ExtraResources;
   readonly names: Interner<string>;
   readonly count: ContainerCount;
+  readonly startTimes: RepeatedTime;
+  readonly sampleTimes: RepeatedTime;
 }
 
 /**
@@ -53,8 +55,9 @@ export function decodeSummary(
   const nodeStats = asObject(summary.node);
   const reportedName = nonEmpty(nodeStats.nodeName);
   if (reportedName !== undefined && reportedName !== nodeName) throw new NodeMismatchError(reportedName);
-  const reading = { extras, names, count: new ContainerCount() };
-  const node = readNode(nodeStats, nodeName, extras);
+  const [startTimes, sampleTimes] = [new RepeatedTime(), new RepeatedTime()];
+  const reading = { extras, names, count: new ContainerCount(), startTimes, sampleTimes };
+  const node = readNode(nodeStats, nodeName, reading);
   const pods: PodPoints[] = [];
   const ignored = new IgnoredParts();
   for (const stats of asList(summary.pods)) {
@@ -78,8 +81,9 @@ export function decodeSummary(
   };
 }
 
-function readNode(stats: Json, name: string, extras: ExtraResources): NodePoint | undefined {
-  const usage = readUsage(stats);
+function readNode(stats: Json, name: string, reading: Reading): NodePoint | undefined {
+  const { extras } = reading;
+  const usage = readUsage(stats, reading);
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = usage;
   if (takenAtMs === undefined || cpuCoreNanoseconds === undefined || memoryBytes === undefined)
     return undefined;
@@ -103,11 +107,15 @@ function readPod(stats: Json, reading: Reading): PodPoints | undefined {
   return { namespace: reading.names.intern(namespace), name, uid, ...completePod(reports) };
 }
 
-function readContainer(stats: Json, { extras, names, count }: Reading): ContainerReport | undefined {
+function readContainer(stats: Json, reading: Reading): ContainerReport | undefined {
+  const { extras, names, count } = reading;
   count.add();
   const name = nonEmpty(stats.name);
   if (name === undefined) return undefined;
-  const { startedAtMs, takenAtMs, cpuCoreNanoseconds, cpuUsageNanocores, memoryBytes } = readUsage(stats);
+  const { startedAtMs, takenAtMs, cpuCoreNanoseconds, cpuUsageNanocores, memoryBytes } = readUsage(
+    stats,
+    reading,
+  );
   const report = {
     name: names.intern(name),
     startedAtMs,
@@ -123,11 +131,11 @@ function readContainer(stats: Json, { extras, names, count }: Reading): Containe
   return { ...report, extraBytes: readExtras(stats, extras, storage) };
 }
 
-function readUsage(stats: Json) {
+function readUsage(stats: Json, { startTimes, sampleTimes }: Reading) {
   const cpu = asObject(stats.cpu);
   return {
-    startedAtMs: timeMs(stats.startTime),
-    takenAtMs: timeMs(cpu.time),
+    startedAtMs: startTimes.read(stats.startTime),
+    takenAtMs: sampleTimes.read(cpu.time),
     cpuCoreNanoseconds: readAmount(cpu.usageCoreNanoSeconds),
     cpuUsageNanocores: readAmount(cpu.usageNanoCores),
     memoryBytes: readAmount(asObject(stats.memory).workingSetBytes),
@@ -146,8 +154,22 @@ function usedBytes(section: unknown): number | undefined {
   return readAmountOrZero(asObject(section).usedBytes);
 }
 
-function timeMs(value: unknown): number | undefined {
-  return typeof value === 'string' ? readTimeMs(parseRfc3339(value)) : undefined;
+/**
+ * Parses times, and equal ones in a row once: the containers of a pod start together, and those of a node are read in
+ * one second.
+ */
+class RepeatedTime {
+  #text = '';
+  #timeMs: number | undefined;
+
+  read(value: unknown): number | undefined {
+    if (typeof value !== 'string') return undefined;
+    if (value !== this.#text) {
+      this.#timeMs = readTimeMs(parseRfc3339(value));
+      this.#text = value;
+    }
+    return this.#timeMs;
+  }
 }
 
 const NOTHING: Json = {};

@@ -188,6 +188,18 @@ describe('decodeSummary', () => {
     }
   });
 
+  it('reads the times of each container, equal to those before or not', () => {
+    const [one, other] = ['2026-11-21T09:12:34Z', '2026-11-21T09:12:35Z'];
+    const texts = [one, one, 'never', other, 'never', one, null, one, ''];
+    const expected = texts.map((text) => (text === one || text === other ? Date.parse(text) : undefined));
+    const { pods } = decode({ pods: texts.map((startTime) => podOf(container({ startTime }))) });
+    expect(pods.map(({ containers }) => containers[0]?.startedAtMs)).to.deep.equal(expected);
+    const timed = texts.map((time) => podOf(container({ cpu: { ...CPU, time } })));
+    expect(decode({ pods: timed }).pods.map(({ containers }) => containers[0]?.takenAtMs)).to.deep.equal(
+      expected,
+    );
+  });
+
   it('accepts an idle container without recent CPU usage', () => {
     const [pod] = decode({ pods: [podOf(container({ cpu: { ...CPU, usageNanoCores: 0 } }))] }).pods;
     expect(pod?.incompleteBecause).to.equal(undefined);
