@@ -95,6 +95,9 @@ function parseDate([text, year, month, day]: RegExpExecArray): number {
   return dayMs;
 }
 
+const FORMS =
+  'must be a date such as 2026-12-25, or have 3 fields (day of month, month, day of week), 5 or 6';
+
 const EACH_WEEKDAY = 0b111_1111;
 
 /** Days of any year, by month and day of month; each with one bit for each matching day of the week. */
@@ -102,8 +105,9 @@ class DayPatterns {
   #weekdays: Uint8Array | undefined;
 
   add(text: string): void {
-    const isDaysAlone = text.split(/\s+/).length === 3;
-    const fields = parseFields(isDaysAlone ? `* * * ${text}` : text);
+    const count = text === '' ? 0 : text.split(/\s+/).length;
+    if (![3, 5, 6].includes(count)) throw new ScheduleError(`${FORMS}, not ${count}`);
+    const fields = parseFields(count === 3 ? `* * * ${text}` : text);
     const { dayOfMonth, month, dayOfWeek } = fields;
     const needsBoth = needsBothDays(fields);
     const named = dayOfWeek.values.reduce((bits, weekday) => bits | (1 << weekday), 0);

@@ -21,7 +21,7 @@ export const SOURCE_FAILURES: readonly SourceFailure[] = [
   },
   {
     cause: 'connection refused',
-    text: /connection refused|ECONNREFUSED/,
+    text: /connection refused|ECONNREFUSED|no ready endpoint/,
     remedy: `Check that the source runs, and that its Service has ready endpoints: no process listens at the address. If the address is wrong, fix it with ${EDIT}, or in the flag that sets it.`,
   },
   {

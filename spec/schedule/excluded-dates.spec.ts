@@ -63,7 +63,14 @@ describe('excludeDates', () => {
 
   for (const [date, reason] of [
     ['2026-02-30', 'no such day'],
-    ['tomorrow', 'must have 6 fields, or 5 without seconds, not 1'],
+    [
+      'tomorrow',
+      'must be a date such as 2026-12-25, or have 3 fields (day of month, month, day of week), 5 or 6, not 1',
+    ],
+    [
+      '1 1',
+      'must be a date such as 2026-12-25, or have 3 fields (day of month, month, day of week), 5 or 6, not 2',
+    ],
     ['32 * *', 'day of month "32" is not between 1 and 31'],
     ['1'.repeat(300), 'must be no longer than 256 characters'],
   ] as const) {

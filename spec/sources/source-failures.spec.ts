@@ -87,6 +87,8 @@ describe('findSourceRemedy', () => {
     ["NOT_FOUND - no queue 'orders' in vhost '/'", 'no such queue, or an empty result'],
     ['relation "orders" does not exist', 'no such queue, or an empty result'],
     ['No connection established. Last error: connect ECONNREFUSED 10.0.0.7:9090', 'connection refused'],
+    ['Service orders/shop has no ready endpoint', 'connection refused'],
+    ['Service orders/shop has no value within 14s', 'no response in time'],
     ['Cannot list pods: pods is forbidden (status 403)', 'another cause'],
   ];
 

@@ -48,7 +48,8 @@ export interface JudgementInput {
 export function judgeWeek(input: JudgementInput): WeekJudgement {
   const { goals, minReplicas: from, maxReplicas, settings } = input;
   if (from < 1) return { kind: 'unchanged', why: 'the minimum is zero' };
-  if (goals.length > MAX_METRICS) return { kind: 'unknown', why: `more than ${MAX_METRICS} metrics` };
+  if (goals.length > MAX_METRICS)
+    return { kind: 'unknown', why: `the HPA has more than ${MAX_METRICS} metrics` };
   let highest: MinimumChange | undefined;
   for (const goal of goals) {
     if (!goal) return { kind: 'unknown', why: 'a metric has no target above zero' };

@@ -177,7 +177,7 @@ function locatedValueQuery(options: LocatedValueOptions): Query {
       const { service, how, listEndpoints, clock } = fleet;
       const name = `${service.namespace}/${service.service}`;
       const expired = () =>
-        new Error(`no value of Service ${name} within ${formatDuration(FLEET_DEADLINE_MS)}`);
+        new Error(`Service ${name} has no value within ${formatDuration(FLEET_DEADLINE_MS)}`);
       using deadline = startDeadline(clock, FLEET_DEADLINE_MS, { signal, expired });
       const endpoints = await listEndpoints(service, deadline.signal);
       const query = (one: URL, until: AbortSignal) => queryUrl(one, options, until);

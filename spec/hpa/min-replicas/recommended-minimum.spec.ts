@@ -118,7 +118,9 @@ describe('judgeWeek', () => {
     expect(why({ goals: [] })).to.equal('unknown: the HPA has no metrics');
     const goals = Array.from({ length: 32 }, () => ({ metric: CPU, target: 50 }));
     expect(why({ goals })).to.equal('to 4');
-    expect(why({ goals: [...goals, ...goals.slice(0, 1)] })).to.equal('unknown: more than 32 metrics');
+    expect(why({ goals: [...goals, ...goals.slice(0, 1)] })).to.equal(
+      'unknown: the HPA has more than 32 metrics',
+    );
     expect(why({ goals: [{ metric: CPU, target: 20 }] })).to.equal(
       'unchanged: the load of the last week requires 10',
     );

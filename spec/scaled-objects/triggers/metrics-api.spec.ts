@@ -238,7 +238,7 @@ describe('metricsApiTrigger', () => {
     expect(await over('average')).to.equal(3);
     expect(requestedAddresses).to.not.include('127.0.0.7'); // the time did not suffice for it
     expect(await over('sum')).to.equal(
-      '6 of 7 endpoints have no value, and sum requires the values of all endpoints: no value of Service default/shop within 14s',
+      '6 of 7 endpoints have no value, and sum requires the values of all endpoints: Service default/shop has no value within 14s',
     );
     expect(clock.sleeperCount).to.equal(0);
   });
