@@ -53,6 +53,11 @@ export const HPA_DIAGNOSES = {
     remedy:
       'Set a request for RESOURCE on each container of TARGET (KIND in NAMESPACE), sidecars included, or with a LimitRange. Utilization is relative to requests: without them, HPA NAME cannot evaluate the metric and does not scale down. A target with averageValue needs no requests.',
   },
+  'hpa-container-missing': {
+    title: "A container of an HPA's metric does not exist",
+    remedy:
+      'Correct the container of the metric with `kubectl -n NAMESPACE edit hpa NAME`, or add the container to TARGET (KIND in NAMESPACE): a metric of type ContainerResource requires it in each pod, and its request for RESOURCE. Until then, the HPA does not scale down.',
+  },
   'hpa-target-not-scalable': {
     title: "The kind of an HPA's target cannot be scaled",
     remedy:

@@ -48,7 +48,8 @@ async function checkHpa(
     const missing = await missingRequest(hpa, scale, context);
     if (missing) {
       const more = { ...names, RESOURCE: missing.resource };
-      return failed(subject, missing.problem, { diagnosis: 'hpa-request-missing', ...more });
+      const diagnosis = missing.isContainer ? 'hpa-container-missing' : 'hpa-request-missing';
+      return failed(subject, missing.problem, { diagnosis, ...more });
     }
     const active = hpa.status?.conditions?.find(({ type }) => type === 'ScalingActive');
     if (active?.status === 'False') {
@@ -78,6 +79,8 @@ interface MissingRequest {
   readonly resource: string;
   /** As in the condition of the HPA. */
   readonly problem: string;
+  /** Whether the container itself is missing. */
+  readonly isContainer?: true;
 }
 
 /**
@@ -95,14 +98,19 @@ export async function missingRequest(
   const pods = await context.list('pods', { path, labelSelector: selector }, podOf);
   for (const part of parts) {
     const { resource, container } = part;
+    const without = container === undefined ? undefined : pods.find((pod) => !hasContainer(pod, container));
+    if (without)
+      return {
+        resource,
+        problem: `container ${container} not found in Pod ${without.name}`,
+        isContainer: true,
+      };
     try {
       requestsOfPods(pods, { ...part, podLevelResources: true });
     } catch (error) {
       if (error instanceof MetricFailure) return { resource, problem: error.message };
       throw error;
     }
-    const without = container === undefined ? undefined : pods.find((pod) => !hasContainer(pod, container));
-    if (without) return { resource, problem: `no container ${container} in Pod ${without.name}` };
   }
   return undefined;
 }
@@ -119,7 +127,8 @@ function requestedPart(
 }
 
 function hasContainer({ containers, initContainers }: ScaledPod, container: string): boolean {
-  return [...containers, ...initContainers].some(({ name }) => name === container);
+  const sidecars = initContainers.filter(({ isSidecar }) => isSidecar);
+  return [...containers, ...sidecars].some(({ name }) => name === container);
 }
 
 /** `undefined` for a malformed pod. */

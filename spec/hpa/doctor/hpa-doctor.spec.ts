@@ -138,7 +138,7 @@ describe('hpaDoctor', () => {
     await hpaOf('absolute', { spec: { metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] } });
     await server.clock.advance(0);
     const { findings, diagnoses } = await examine();
-    expect(diagnoses).to.deep.equal(['hpa-request-missing', 'hpa-request-missing']);
+    expect(diagnoses).to.have.members(['hpa-request-missing', 'hpa-container-missing']);
     const [bare] = foundOf(findings, 'bare');
     expect(bare)
       .to.have.property('seen')
@@ -151,6 +151,9 @@ describe('hpaDoctor', () => {
     expect(foundOf(findings, 'other')[0])
       .to.have.property('seen')
       .that.matches(/^container proxy not found in Pod full-/);
+    expect(foundOf(findings, 'other')[0])
+      .to.have.property('remedy')
+      .that.matches(/^Correct the container of the metric with `kubectl -n default edit hpa other`/);
     for (const name of ['full', 'absolute'])
       expect(foundOf(findings, name)[0]).to.have.property('status', 'ok');
   });

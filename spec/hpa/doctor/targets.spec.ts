@@ -68,7 +68,7 @@ describe('missingRequest', () => {
     const metrics = [memoryOf('proxy', utilization)];
     expect((await found(metrics, { pods: [pod([sidecar])] })).missing).to.equal(undefined);
     expect((await found(metrics, { pods: [pod([sidecar]), pod([])] })).missing).to.deep.equal({
-      ...{ resource: 'memory', problem: 'container proxy not found in Pod web-1' },
+      ...{ resource: 'memory', problem: 'container proxy not found in Pod web-1', isContainer: true },
     });
   });
 
