@@ -1,10 +1,11 @@
+import { ExpiringCache } from '#lib/cache/expiring-cache.ts';
 import { type ChangeSource, type Controller, DONE, mapKeys } from '#lib/control/controller.ts';
 import type { ScaleLog } from '#lib/control/scale-log.ts';
 import { isNotFound } from '#lib/kubernetes/client/api-error.ts';
 import type { ObjectChange } from '#lib/kubernetes/informer/object-store.ts';
 import type { SharedInformer } from '#lib/kubernetes/informer/shared-informers.ts';
 import type { Clock } from '#lib/time/clock.ts';
-import { type CronHpa, nameOf } from './cron-hpa.ts';
+import { adjustmentOf, type CronHpa, nameOf } from './cron-hpa.ts';
 import { type HpaClient, patchHpa, restoredBounds } from './hpa-bounds.ts';
 import { type Hpa, hasOwner, readHpa, targetsOfCronHpa, targetsOfHpa } from './target-conflicts.ts';
 
@@ -28,12 +29,31 @@ interface RestoreDependencies {
 const RECHECK_MS = 300_000;
 
 /**
- * Restores the bounds of HPAs that jobs have changed, once no object has the target of the HPA. It needs no finalizer:
- * the HPA itself records what was changed.
+ * How long a list of objects is used for all HPAs of its namespace. Any tenant can write the annotations of an HPA, and
+ * must not cause a list of thousands of objects by each write.
+ */
+const LIST_LIFETIME_MS = 10_000;
+const MAX_LISTED_NAMESPACES = 100;
+
+/** The targets of the objects of a namespace, `undefined` when some are unknown. */
+interface UsedTargets {
+  readonly targets: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Restores the bounds of HPAs that jobs have changed, once no object has the target of the HPA, or those that have it may
+ * not change HPAs. It needs no finalizer: the HPA itself records what was changed.
  */
 export function restoreController(dependencies: RestoreDependencies): Controller {
   const { hpas, cronHpas, hpasByTarget, cronHpasByTarget, listCronHpas } = dependencies;
   const { hpaClient, scaleLog, clock } = dependencies;
+  const lists = new ExpiringCache<UsedTargets>({ clock, maxEntries: MAX_LISTED_NAMESPACES });
+  const listTargets = (namespace: string, signal: AbortSignal) =>
+    lists.getOrCompute(namespace, {
+      compute: async (unused) => usedTargets(await listCronHpas(namespace, unused)),
+      lifetimeMs: () => LIST_LIFETIME_MS,
+      signal: () => signal,
+    });
   return {
     name: 'cronhpa-restore',
     watches: [
@@ -50,15 +70,14 @@ export function restoreController(dependencies: RestoreDependencies): Controller
     async reconcile(key, signal) {
       const cached = hpas.find(key);
       if (!cached || !isChanged(cached)) return DONE;
-      const isUsed = targetsOfHpa(cached).some((target) => cronHpasByTarget(target).some(isPresent));
+      const isUsed = targetsOfHpa(cached).some((target) => cronHpasByTarget(target).some(mayChangeHpas));
       if (isUsed) return DONE;
       // The informer may not have the object yet whose job has changed the HPA.
-      const listed = await listCronHpas(cached.namespace, signal);
-      if (listed.some((object) => !object || object.problem !== undefined))
-        return { requeueAfterMs: RECHECK_MS };
-      const used = new Set(
-        listed.flatMap((object) => (object && isPresent(object) ? targetsOfCronHpa(object) : [])),
-      );
+      const { targets: used } = await listTargets(cached.namespace, signal);
+      if (!used) return { requeueAfterMs: RECHECK_MS };
+      // The list may be older than the deletion that caused this reconciliation.
+      if (targetsOfHpa(cached).some((target) => used.has(target)))
+        return { requeueAfterMs: LIST_LIFETIME_MS };
       const reread = async () => {
         const hpa = await readLatest(cached, hpaClient, signal);
         return hpa && !targetsOfHpa(hpa).some((target) => used.has(target)) ? hpa : undefined;
@@ -72,12 +91,18 @@ export function restoreController(dependencies: RestoreDependencies): Controller
   };
 }
 
+function usedTargets(listed: readonly (CronHpa | undefined)[]): UsedTargets {
+  if (listed.some((object) => !object || object.problem !== undefined)) return { targets: undefined };
+  const using = listed.filter((object) => object !== undefined).filter(mayChangeHpas);
+  return { targets: new Set(using.flatMap(targetsOfCronHpa)) };
+}
+
 function isChanged(hpa: Hpa): boolean {
   return Object.keys(hpa.annotations).length > 0;
 }
 
-function isPresent({ isBeingDeleted }: CronHpa): boolean {
-  return !isBeingDeleted;
+function mayChangeHpas(object: CronHpa): boolean {
+  return !object.isBeingDeleted && adjustmentOf(object) !== 'false';
 }
 
 /** @returns `undefined` for an HPA that was deleted, or is malformed */

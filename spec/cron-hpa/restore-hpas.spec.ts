@@ -1,5 +1,9 @@
 import { expect } from 'chai';
+import { restoreController } from '#lib/cron-hpa/restore-hpas.ts';
+import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { type CronHpaCluster, PATHS, startCronHpaCluster } from '#spec/support/cron-hpa-cluster.ts';
+import { cronHpa } from '#spec/support/cron-hpas.ts';
+import { ManualClock } from '#spec/support/manual-clock.ts';
 import { createScaledObject } from '#spec/support/scaled-object-owner.ts';
 
 const UP = { name: 'up', schedule: '0 0 8 * * *', targetSize: 9 };
@@ -49,6 +53,15 @@ describe('restoreController', () => {
     const spec = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'other' } };
     await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { spec });
     await until(async () => (await hpa()).spec.minReplicas === 2);
+  });
+
+  it('restores them when the object may not change HPAs any more', async () => {
+    await createHpa();
+    await run('hold');
+    const annotations = { 'platform.stke/adjust-hpa-min': 'false' };
+    await cluster.api.patch(`${PATHS.cronHpas}/web`, 'merge', { metadata: { annotations } });
+    await until(async () => (await hpa()).spec.minReplicas === 2);
+    expect((await hpa()).spec).to.deep.include({ maxReplicas: 5 });
   });
 
   it('leaves values that another client has set since', async () => {
@@ -125,6 +138,55 @@ describe('restoreController', () => {
       spec: { scaleTargetRef: target(name), minReplicas, maxReplicas },
     });
     expect(status).to.equal(201);
+  }
+});
+
+describe('restoreController in a namespace with many changed HPAs', () => {
+  it('lists the objects once in ten seconds, and sees an object that was deleted since', async () => {
+    const clock = new ManualClock(Date.parse(BEFORE_UP));
+    const [lists, patched]: [string[], string[]] = [[], []];
+    let objects = [cronHpa({ spec: { scaleTargetRef: target('a') } })];
+    const source = { onChange: () => () => {}, synced: async () => {} };
+    const reconcile = restoreController({
+      hpas: { ...source, find: (key) => readHpa(changedHpa(key)) },
+      cronHpas: [],
+      hpasByTarget: () => [],
+      cronHpasByTarget: () => [],
+      async listCronHpas(namespace) {
+        lists.push(namespace);
+        return objects;
+      },
+      hpaClient: {
+        get: async ({ name }) => changedHpa(`default/${name}`),
+        async patch({ name }) {
+          patched.push(name);
+          return changedHpa(`default/${name}`);
+        },
+      },
+      scaleLog: { minReplicasChanged() {} },
+      clock,
+    }).reconcile;
+    const { signal } = new AbortController();
+    for (const name of ['b', 'c', 'd']) await reconcile(`default/${name}`, signal);
+    expect(await reconcile('default/a', signal)).to.deep.equal({ requeueAfterMs: 10_000 });
+    expect([lists, patched]).to.deep.equal([['default'], ['b', 'c', 'd']]);
+    objects = [];
+    await clock.advance(10_000);
+    await reconcile('default/a', signal);
+    expect([lists, patched]).to.deep.equal([
+      ['default', 'default'],
+      ['b', 'c', 'd', 'a'],
+    ]);
+  });
+
+  function changedHpa(key: string) {
+    const [namespace = '', name = ''] = key.split('/');
+    return {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { namespace, name, uid: name, resourceVersion: '1', annotations: OTHER_CLIENT },
+      spec: { scaleTargetRef: target(name), minReplicas: 9, maxReplicas: 9 },
+    };
   }
 });
 
