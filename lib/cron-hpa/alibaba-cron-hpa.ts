@@ -10,6 +10,7 @@ import {
   FIELD_MANAGER,
   formatStatus,
   informedCronHpas,
+  MAX_SCHEDULE_LENGTH,
   readCronHpa,
   type Share,
 } from './cron-hpa.ts';
@@ -99,9 +100,6 @@ function withDayOfWeek(schedule: unknown): unknown {
   const isFiveFields = !schedule.trim().startsWith('@') && schedule.trim().split(/\s+/).length === 5;
   return isFiveFields ? `${schedule.trim()} *` : schedule;
 }
-
-/** Longer ones are refused. */
-const MAX_SCHEDULE_LENGTH = 256;
 
 /** A client that writes the status in the form of that controller, and the own one in an annotation. */
 function alibabaStatusClient(objects: ResourceClient<KubernetesObject>, clock: Clock): StatusClient {

@@ -88,12 +88,16 @@ const MAX_SPEC_BYTES = 4.5 * MIB;
 /** A hundred conditions with messages of 1 KB take 150 kB. */
 const MAX_STATUS_BYTES = MIB / 2;
 
+/** Statuses repeat names and schedules, in one kind within an annotation, and annotations are limited to 256 KiB. */
+const MAX_NAME_LENGTH = 128;
+export const MAX_SCHEDULE_LENGTH = 256;
+
 const DATES = z.array(z.string()).default([]);
 
 /** Hashes of jobs depend on the order of the fields. */
 const JOB = z.object({
-  name: z.string(),
-  schedule: z.string(),
+  name: z.string().max(MAX_NAME_LENGTH),
+  schedule: z.string().max(MAX_SCHEDULE_LENGTH),
   targetSize: z.int().nonnegative(),
   /** Time zone of the schedule; by default the one of the program. */
   timeZone: z.string().optional(),
@@ -213,7 +217,8 @@ const NO_SPEC: CronHpaSpec = {
 /** Describes the first problem by its path only; values of the object are not repeated. */
 function problemOf([issue]: readonly z.core.$ZodIssue[]): string {
   const path = ['spec', ...(issue?.path ?? [])].map(String).join('.');
-  if (issue?.code === 'too_big') return `${path} has more than ${issue.maximum} items`;
+  if (issue?.code === 'too_big')
+    return `${path} has more than ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`;
   if (issue?.code === 'too_small') return `${path} is less than ${issue.minimum}`;
   return issue?.code === 'invalid_type' ? `${path} is not of type ${issue.expected}` : `${path} is invalid`;
 }

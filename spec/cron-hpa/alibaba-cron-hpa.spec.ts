@@ -63,6 +63,16 @@ describe('readAlibabaCronHpa', () => {
       { jobs: [UP], excludeDates: {} },
       'spec.excludeDates is not of type array',
     ],
+    [
+      'with a name that would fill the status',
+      { jobs: [UP, { ...UP, name: 'n'.repeat(129) }] },
+      'spec.jobs.1.name has more than 128 characters',
+    ],
+    [
+      'with a schedule that would fill the status',
+      { jobs: [{ ...UP, schedule: '1'.repeat(257) }] },
+      'spec.jobs.0.schedule has more than 256 characters',
+    ],
     ['without a target', { jobs: [UP], scaleTargetRef: null }, 'spec.scaleTargetRef is not of type object'],
   ] as const)
     it(`returns the problem of an object ${what}`, () => {
