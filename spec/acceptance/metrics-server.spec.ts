@@ -203,7 +203,8 @@ describe('the metrics server as a process', () => {
 
   describe('with invalid flags', () => {
     for (const [flags, complaint] of [
-      [['--metric-resolution=5s'], /"5s" for --metric-resolution: .*10s/],
+      [['--metric-resolution=5s'], /--metric-resolution=5s .*: must be at least 10s, or .*=resource/],
+      [['--metric-resolution=4s'], /"4s" for --metric-resolution: .*5s/],
       [['--no-such-flag'], /--no-such-flag/],
       [['--clear\x9b2J\u202e'], /--clear\\u009b2J\\u202e/],
       [['--kubelet-request-timeout=soon'], /"soon" for --kubelet-request-timeout: /],
