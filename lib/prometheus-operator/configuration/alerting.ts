@@ -6,7 +6,7 @@ import { type ConfigurationContext, serviceRole } from './configuration-context.
 import { writeAuthentication, writeProxy, writeTls } from './credentials.ts';
 import { replicaLabel } from './global-settings.ts';
 import { writeDiscovery } from './kubernetes-discovery.ts';
-import { filterRelabeling, writeRelabelings } from './relabelings.ts';
+import { keepMatching, writeRelabelings } from './relabelings.ts';
 import { supports } from './version-gates.ts';
 
 /**
@@ -63,8 +63,8 @@ function writeAlertmanager(alertmanager: AlertmanagerEndpoints, context: Configu
     api_version:
       apiVersion === 'v1' && supports('API v2 of Alertmanager alone', version) ? undefined : apiVersion,
     relabel_configs: [
-      filterRelabeling('keep', ['__meta_kubernetes_service_name'], alertmanager.name),
-      ...(port === '' ? [] : [filterRelabeling('keep', [portLabel], String(port))]),
+      keepMatching('__meta_kubernetes_service_name', alertmanager.name),
+      ...(port === '' ? [] : [keepMatching(portLabel, String(port))]),
       ...within('invalid relabelings', () => writeRelabelings(alertmanager.relabelings, version)),
     ],
     alert_relabel_configs: within('invalid alertRelabelings', () =>

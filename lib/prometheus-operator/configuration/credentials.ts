@@ -13,6 +13,7 @@ import type {
 import { refuse, within } from '../objects/refusal.ts';
 import type { References } from '../selection/references.ts';
 import { type Block, block } from './block.ts';
+import { checkUrl } from './check-url.ts';
 
 type BasicAuth = Decoded<typeof BASIC_AUTH>;
 
@@ -95,6 +96,7 @@ function writeOAuth2(oauth2: OAuth2, references: References): Block {
   if (clientId.secret === undefined && clientId.configMap === undefined)
     refuse('OAuth2 clientID must be specified');
   requireOne('clientId', clientId);
+  checkUrl('tokenUrl', tokenUrl);
   return block({
     client_id: within('failed to get oauth2 client id', () => references.either(clientId)),
     client_secret: within('failed to get oauth2 client secret', () => references.secret(clientSecret)),
@@ -130,6 +132,7 @@ export function writeProxy(
   references: References,
 ): Block {
   const headers = Object.entries(proxyConnectHeader ?? {});
+  checkUrl('proxyUrl', proxyUrl);
   if (proxyFromEnvironment && proxyUrl)
     refuse('if proxyFromEnvironment is configured, proxyUrl must not be configured');
   if (proxyFromEnvironment && noProxy)

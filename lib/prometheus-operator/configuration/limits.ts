@@ -1,5 +1,6 @@
 import type { ScrapeSettings } from '../objects/common-fields.ts';
 import type { PrometheusSpec } from '../objects/prometheus.ts';
+import { refuse } from '../objects/refusal.ts';
 import type { Block } from './block.ts';
 import type { PrometheusVersion } from './prometheus-version.ts';
 import { supports } from './version-gates.ts';
@@ -42,12 +43,20 @@ function lesser(own: number | undefined, enforced: number | undefined): number |
   return Math.min(own, enforced);
 }
 
-/** The body size of a scrape: the own limit of an object, at most the enforced one. */
+/**
+ * The body size of a scrape: the own limit of an object, at most the enforced one.
+ *
+ * @throws {Refusal} for an own limit that is too large for Prometheus
+ */
 export function bodySizeLimit(own: string | undefined, enforced: string | undefined): string | undefined {
+  if (own && bytesOf(own) >= MAX_BYTES && bytesOf(own) !== Number.POSITIVE_INFINITY)
+    refuse(`bodySizeLimit ${own} is too large`);
   if (!own || !enforced) return own || enforced;
   return bytesOf(own) <= bytesOf(enforced) ? own : enforced;
 }
 
+/** Prometheus counts bytes in 64 bits. */
+const MAX_BYTES = 2 ** 63;
 const POWERS = ['', 'K', 'M', 'G', 'T', 'P', 'E'];
 
 /** As Prometheus reads sizes: `1KB` are 1024 bytes, like `1KiB`. `0` is no limit. */

@@ -52,6 +52,8 @@ function checkRelabeling(relabeling: Relabeling, version: PrometheusVersion): vo
     refuse(`${relabeling.action} relabel action is only supported from Prometheus version 2.36.0`);
   if (BY_EQUALITY.has(action) && !supports('relabeling by equality', version))
     refuse(`${relabeling.action} relabel action is only supported from Prometheus version 2.41.0`);
+  for (const label of sourceLabels)
+    if (!isLabelName(label, version)) refuse(`${JSON.stringify(label)} is invalid 'source_labels'`);
   checkRegex(regex);
   if (action === 'hashmod' && !modulus) refuse('relabel configuration for hashmod requires non-zero modulus');
   if (WITH_TARGET.has(action)) {
@@ -103,6 +105,16 @@ export function filterRelabeling(
   regex: string | number,
 ): Block {
   return { action, source_labels: sourceLabels, regex };
+}
+
+/**
+ * Keeps targets by a text of an object that Prometheus reads as a regular expression, such as the name of a port.
+ *
+ * @throws {Refusal} for an invalid one
+ */
+export function keepMatching(label: string, text: string | number): Block {
+  if (typeof text === 'string') checkRegex(text);
+  return filterRelabeling('keep', [label], text);
 }
 
 /** What the first group of a regular expression matched, as Prometheus' replacements refer to it. */

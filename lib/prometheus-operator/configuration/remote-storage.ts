@@ -2,6 +2,7 @@ import type { AzureAd, RemoteRead, RemoteWrite } from '../objects/prometheus.ts'
 import { mapAll, refuse, within } from '../objects/refusal.ts';
 import type { References } from '../selection/references.ts';
 import { type Block, block, type FieldNames, renameFields } from './block.ts';
+import { checkUrl } from './check-url.ts';
 import type { ConfigurationContext } from './configuration-context.ts';
 import { writeAuthentication, writeProxy, writeTls } from './credentials.ts';
 import { writeRelabelings } from './relabelings.ts';
@@ -92,6 +93,7 @@ export function writeRemoteRead(context: ConfigurationContext): readonly Block[]
 function writeStorageClient(remote: RemoteRead | RemoteWrite, context: ConfigurationContext): Block {
   const own = context.references(context.prometheus.namespace);
   const { tlsConfig } = remote;
+  checkUrl('url', remote.url);
   return {
     ...writeAuthentication(remote, own),
     tls_config: tlsConfig && within('tlsConfig', () => writeTls(tlsConfig, own)),

@@ -12,7 +12,7 @@ export const DURATION = z.string().regex(PROMETHEUS_DURATION);
 /** An amount as in `1MB` or `2MiB`; empty counts as absent. */
 export const SIZE = z.string().regex(BYTE_SIZE);
 /** A number of things, 0 for no limit. */
-export const LIMIT = z.number().int();
+export const LIMIT = z.number().int().min(0);
 /** A quantity that is written as a number. */
 export const QUANTITY = z.union([z.string(), z.number()]);
 export const INT_OR_STRING = z.union([z.number().int(), z.string()]);
@@ -119,7 +119,7 @@ export const RELABELING = z.object({
   separator: z.string().optional(),
   targetLabel: z.string().optional(),
   regex: z.string().optional(),
-  modulus: z.number().int().optional(),
+  modulus: z.number().int().min(0).optional(),
   replacement: z.string().optional(),
   action: RELABEL_ACTION.default('replace'),
 });

@@ -108,6 +108,39 @@ describe('configurePrometheus', () => {
     });
   }
 
+  for (const [what, given, reason] of [
+    [
+      'a source label without a valid name',
+      { endpoint: { relabelings: [{ sourceLabels: ['('], action: 'drop' }] } },
+      `endpoint[0]: relabelConfigs: [0]: "(" is invalid 'source_labels'`,
+    ],
+    [
+      'a label of pods that cannot be a label of targets',
+      { monitor: { podTargetLabels: ['1a'] } },
+      'endpoint[0]: podTargetLabels: "1a" is not a valid label name',
+    ],
+    [
+      'the address of a proxy that is no URL',
+      { endpoint: { proxyUrl: 'http://x|y' } },
+      'endpoint[0]: proxyUrl is not a valid URL',
+    ],
+    [
+      'a limit of 64 bits and more',
+      { monitor: { bodySizeLimit: '8EB' } },
+      'endpoint[0]: bodySizeLimit 8EB is too large',
+    ],
+  ] as const) {
+    it(`refuses ${what}, with which Prometheus would refuse all jobs`, () => {
+      expect(reasonsOf(configure({ prometheus: { version: 'v2.53.0' }, ...given }))).to.deep.equal([reason]);
+    });
+  }
+
+  it('refuses the name of a port that is no regular expression', () => {
+    expect(reasonsOf(configure({ endpoint: { port: '(' } }))[0]).to.match(
+      /^endpoint\[0\]: invalid regex \( /,
+    );
+  });
+
   it('reads a long template of a label in linear time', () => {
     const endpoint = { relabelings: [{ targetLabel: `${'$a'.repeat(50_000)}-`, action: 'replace' }] };
     expect(reasonsOf(configure({ prometheus: { version: 'v2.53.0' }, endpoint }))).to.have.length(1);

@@ -18,7 +18,9 @@ import {
   copyLabel,
   FIRST_GROUP,
   filterRelabeling,
+  isLabelName,
   JOB_BEFORE_RELABELING,
+  keepMatching,
   type Relabelings,
   sanitizedLabel,
   setLabel,
@@ -86,7 +88,7 @@ export function serviceMonitorJobs(
           ...servicePort(endpoint, role),
           ...serviceLabels(role),
           ...(endpoint.filterRunning === false ? [] : [NOT_RUNNING]),
-          ...(spec.targetLabels ?? []).map((label) => copyMetaLabel('service', label)),
+          ...copyMetaLabels('targetLabels', spec.targetLabels, 'service', context),
           ...podTargetLabels(monitor, context),
           { ...copyLabel('__meta_kubernetes_service_name', 'job'), replacement: FIRST_GROUP },
           ...(spec.jobLabel ? [jobLabel('service', spec.jobLabel)] : []),
@@ -189,19 +191,19 @@ function servicePort(
   role: 'endpoints' | 'endpointslice',
 ): Relabelings {
   const prefix = role === 'endpoints' ? 'endpoint' : 'endpointslice';
-  if (port) return [filterRelabeling('keep', [`__meta_kubernetes_${prefix}_port_name`], port)];
+  if (port) return [keepMatching(`__meta_kubernetes_${prefix}_port_name`, port)];
   return containerPort(targetPort);
 }
 
 function podPort({ port, portNumber, targetPort }: PodMonitorEndpoint): Relabelings {
-  if (port) return [filterRelabeling('keep', ['__meta_kubernetes_pod_container_port_name'], port)];
+  if (port) return [keepMatching('__meta_kubernetes_pod_container_port_name', port)];
   return containerPort(portNumber ?? targetPort);
 }
 
 function containerPort(port: number | string | undefined): Relabelings {
   if (!port) return [];
   const by = typeof port === 'number' ? 'number' : 'name';
-  return [filterRelabeling('keep', [`__meta_kubernetes_pod_container_port_${by}`], port)];
+  return [keepMatching(`__meta_kubernetes_pod_container_port_${by}`, port)];
 }
 
 /** Labels that say of which node or pod, Service and container a target is. */
@@ -224,10 +226,24 @@ function serviceLabels(role: 'endpoints' | 'endpointslice'): Relabelings {
   ];
 }
 
-function podTargetLabels({ spec }: Monitor, { prometheus }: ConfigurationContext): Relabelings {
-  return [...(spec.podTargetLabels ?? []), ...(prometheus.spec.podTargetLabels ?? [])].map((label) =>
-    copyMetaLabel('pod', label),
+function podTargetLabels({ spec }: Monitor, context: ConfigurationContext): Relabelings {
+  const ofPrometheus = context.prometheus.spec.podTargetLabels;
+  return [spec.podTargetLabels, ofPrometheus].flatMap((labels) =>
+    copyMetaLabels('podTargetLabels', labels, 'pod', context),
   );
+}
+
+function copyMetaLabels(
+  field: string,
+  labels: readonly string[] = [],
+  of: 'service' | 'pod',
+  { version }: ConfigurationContext,
+): Relabelings {
+  return labels.map((label) => {
+    if (!isLabelName(sanitizedLabel(label), version))
+      refuse(`${field}: ${JSON.stringify(label)} is not a valid label name`);
+    return copyMetaLabel(of, label);
+  });
 }
 
 /** Copies a label of the Service or pod, if it has it. */

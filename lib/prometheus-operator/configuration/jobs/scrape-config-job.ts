@@ -12,6 +12,7 @@ import {
   UNSUPPORTED_DISCOVERIES,
 } from '../../objects/scrape-config.ts';
 import { type Block, block, type FieldNames, renameFields } from '../block.ts';
+import { checkUrl } from '../check-url.ts';
 import { type ConfigurationContext, findScrapeClass, shardsOf } from '../configuration-context.ts';
 import { type ClientAuthentication, writeAuthentication, writeProxy, writeTls } from '../credentials.ts';
 import { checkTimeout } from '../durations.ts';
@@ -141,6 +142,7 @@ function writeHttpDiscovery(
   context: ConfigurationContext,
 ): Block {
   requireFeature('http_sd_configs', context.version, 'HTTP SD configuration');
+  checkUrl('url', discovery.url);
   return block({
     ...writeDiscoveryClient(discovery, object, context),
     url: discovery.url,
