@@ -1,3 +1,4 @@
+import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { describeError } from '#lib/telemetry/error-text.ts';
 import type { ObjectEvents } from '../api/object-events.ts';
 import type { ScaledJob } from '../api/scaled-job.ts';
@@ -49,11 +50,7 @@ export async function createJobs(object: ScaledJob, options: CreateJobsOptions):
   const result: CreatedJobs = {
     isActive: isPending && !demand.isActive ? undefined : demand.isActive,
     ready: !hasError ? 'ready' : demand.isActive ? 'partialError' : 'triggerError',
-    triggersActivity: Object.fromEntries(
-      observed.flatMap(({ metric, state }) =>
-        state.kind === 'value' ? [[metric.metricName, { isActive: state.isActive }]] : [],
-      ),
-    ),
+    triggersActivity: triggersActivity(object, observed),
   };
   const responses = new Map(
     preparedMetrics(plan).flatMap(({ metricName }): [string, object][] => {
@@ -73,6 +70,20 @@ export async function createJobs(object: ScaledJob, options: CreateJobsOptions):
   await create(object, { ...options, demand, observed, all });
   for (const job of surplusJobs(all, prepared.historyLimits)) await jobs.delete(job, 'Background', signal);
   return result;
+}
+
+/** A metric that is not polled yet remains unchanged: the replica that led before has polled it. */
+function triggersActivity(
+  { status }: ScaledJob,
+  observed: readonly ObservedMetric[],
+): CreatedJobs['triggersActivity'] {
+  return Object.fromEntries(
+    observed.flatMap(({ metric: { metricName }, state }) => {
+      if (state.kind === 'value') return [[metricName, { isActive: state.isActive }]];
+      const before = state.kind === 'pending' ? getOwn(status?.triggersActivity, metricName) : undefined;
+      return before ? [[metricName, before]] : [];
+    }),
+  );
 }
 
 function totalDemand(

@@ -216,6 +216,23 @@ describe('scaledJobController', () => {
     await cluster.untilMet(async () => (await jobsOf(cluster)).length === 3);
   });
 
+  it('leaves the status unchanged when another replica begins to lead', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    cluster.source.set('/queue', 0);
+    await scaledJob(cluster, {});
+    await cluster.lead();
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Active')).startsWith('False'));
+    const before = await cluster.get(`${PATHS.scaledJobs}/work`);
+    expect(Object.values(before.status.triggersActivity)).to.deep.equal([{ isActive: false }]);
+    await cluster.stop();
+    const polls = cluster.requested('/queue');
+    await cluster.lead();
+    await cluster.elapse(61);
+    expect(cluster.requested('/queue')).to.be.above(polls);
+    const after = await cluster.get(`${PATHS.scaledJobs}/work`);
+    expect(after.metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
+  });
+
   it('rejects a metricType, and can be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, { triggers: [{ ...cluster.trigger('/queue'), metricType: 'Value' }] });
