@@ -28,7 +28,8 @@ interface CreateJobsOptions
 export interface CreatedJobs {
   /** `undefined` while a trigger is not polled yet. */
   readonly isActive: boolean | undefined;
-  readonly ready: 'ready' | 'partialError' | 'triggerError';
+  /** `undefined` while a trigger is not polled yet, and none fails. */
+  readonly ready: 'ready' | 'partialError' | 'triggerError' | undefined;
   readonly triggersActivity: Readonly<Record<string, { readonly isActive: boolean }>>;
 }
 
@@ -49,7 +50,7 @@ export async function createJobs(object: ScaledJob, options: CreateJobsOptions):
   const isPending = observed.some(({ state }) => state.kind === 'pending');
   const result: CreatedJobs = {
     isActive: isPending && !demand.isActive ? undefined : demand.isActive,
-    ready: !hasError ? 'ready' : demand.isActive ? 'partialError' : 'triggerError',
+    ready: hasError ? (demand.isActive ? 'partialError' : 'triggerError') : isPending ? undefined : 'ready',
     triggersActivity: triggersActivity(object, observed),
   };
   const responses = new Map(

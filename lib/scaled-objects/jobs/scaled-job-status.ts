@@ -79,11 +79,18 @@ export function statusOf(
     ...prepared.statusFields,
     triggersActivity,
     conditions: setConditions('ScaledJob', before?.conditions, [
-      JOB_CONDITIONS[ready],
+      ...(ready === undefined && hasTriggerError(before) ? [] : [JOB_CONDITIONS[ready ?? 'ready']]),
       ...(isActive === undefined ? [] : [isActive ? JOB_CONDITIONS.active : JOB_CONDITIONS.notActive]),
       ...(wasPaused ? [JOB_CONDITIONS.unpaused] : []),
     ]),
   };
+}
+
+/** Whether triggers failed when they were polled last, perhaps by the replica that led before. */
+function hasTriggerError(status: ScaledJobStatus | undefined): boolean {
+  const { partialError, triggerError } = JOB_CONDITIONS;
+  const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+  return reason === partialError.reason || reason === triggerError.reason;
 }
 
 export function pausedStatus({ status }: ScaledJob): ScaledJobStatus {

@@ -233,6 +233,23 @@ describe('scaledJobController', () => {
     expect(after.metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
   });
 
+  it('reports no recovery when another replica begins to lead while a trigger fails', async () => {
+    await using cluster = await startScaledObjectsCluster();
+    await scaledJob(cluster, {});
+    await cluster.lead();
+    await cluster.untilMet(async () => (await conditionOf(cluster, 'Ready')).startsWith('False'));
+    const before = await cluster.get(`${PATHS.scaledJobs}/work`);
+    await cluster.stop();
+    const events = cluster.events.length;
+    await cluster.lead();
+    await cluster.elapse(61);
+    expect(cluster.events.slice(events).join())
+      .to.include('KEDAScalerFailed')
+      .and.not.include('ScaledJobReady');
+    const after = await cluster.get(`${PATHS.scaledJobs}/work`);
+    expect(after.metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
+  });
+
   it('rejects a metricType, and can be deleted', async () => {
     await using cluster = await startScaledObjectsCluster();
     await scaledJob(cluster, { triggers: [{ ...cluster.trigger('/queue'), metricType: 'Value' }] });

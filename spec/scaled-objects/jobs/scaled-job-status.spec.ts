@@ -78,6 +78,17 @@ describe('statusOf', () => {
     ]);
   });
 
+  it('is ready until a trigger is polled, unless one failed before', () => {
+    const ready = (...conditions: readonly ObjectCondition[]) =>
+      reported(statusAfter({ conditions }, { ...MADE, ready: undefined }).conditions)[0];
+    expect(ready()).to.equal('Ready True ScaledJobReady');
+    expect(ready(condition('Ready', 'False', 'ScaledJobCheckFailed'))).to.equal('Ready True ScaledJobReady');
+    expect(ready(condition('Ready', 'False', 'TriggerError'))).to.equal('Ready False TriggerError');
+    expect(ready(condition('Ready', 'Unknown', 'PartialTriggerError'))).to.equal(
+      'Ready Unknown PartialTriggerError',
+    );
+  });
+
   it('reports the end of a pause', () => {
     const last = (...conditions: readonly ObjectCondition[]) =>
       reported(statusAfter({ conditions }, MADE).conditions).at(-1);
