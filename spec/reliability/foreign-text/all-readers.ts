@@ -28,6 +28,10 @@ export const NO_READERS: Readonly<Record<string, string>> = {
   'read-api-service.ts': 'checks the fields of an object that is parsed',
   'explain-hpa.ts': 'hands its arguments to the reader of flags, which is in the table',
   'scenario.ts': 'reads the load that a decision is explained with, of bounded length and rows, in no server',
+  'read-files.ts':
+    'hands files of a command that serves no clients to the reader of YAML, which is in the table',
+  'render-options.ts': 'hands its arguments to the reader of flags, which is in the table',
+  'additional-configuration.ts': 'hands YAML to its reader, which is in the table',
   'read-request.ts': 'hands path and query to the readers of the table',
   'metric-reader.ts': 'asks for metrics; what comes back is read by the readers of the table',
   'target-scales.ts': 'asks for a scale by a client that reads it',

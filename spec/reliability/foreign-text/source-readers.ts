@@ -9,6 +9,7 @@ import {
 import { parsePathRules } from '#lib/apiserver/access/authorizer.ts';
 import { parseCaBundle } from '#lib/apiserver/access/certificate-chain.ts';
 import { readLease } from '#lib/control/lease.ts';
+import { readAlibabaCronHpa } from '#lib/cron-hpa/alibaba-cron-hpa.ts';
 import { readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { readHpa } from '#lib/cron-hpa/target-conflicts.ts';
 import { findInHosts, readSearch } from '#lib/dns/resolver-files.ts';
@@ -30,6 +31,8 @@ import { readIngress, readRouteGroup } from '#lib/metrics-adapter/collectors/ski
 import { parseAnnotationKey, readAnnotations } from '#lib/metrics-adapter/read-annotations.ts';
 import { readScalingSchedule } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule.ts';
 import { readScheduledHpa } from '#lib/metrics-adapter/scaling-schedules/scaling-schedule-controller.ts';
+import { readDeclared } from '#lib/prometheus-operator/objects/declared-object.ts';
+import { readObjectType } from '#lib/prometheus-operator/selection/object-set.ts';
 import { readRunningPod } from '#lib/resource-metrics/doctor/doctor-context.ts';
 import { chooseScrapeTarget } from '#lib/resource-metrics/nodes/node-address.ts';
 import { reduceNode } from '#lib/resource-metrics/nodes/node-cache.ts';
@@ -180,6 +183,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
     name: 'autoscalers and leases',
     files: [
       'cron-hpa.ts',
+      'alibaba-cron-hpa.ts',
       'target-conflicts.ts',
       'lease.ts',
       'cached-objects.ts',
@@ -211,6 +215,7 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
         attempt(() => readPlainHpa(object)),
         attempt(() => readConfigMap(object)),
         readCronHpa(object),
+        readAlibabaCronHpa(object),
         readHpa(object),
         attempt(() => readLease(object)),
         attempt(() => readScaledObject(object)),
@@ -219,6 +224,33 @@ export const CLUSTER_READERS: readonly ForeignReader[] = [
         attempt(() => readWorkload(object)),
         attempt(() => readWorkloadScale(object)),
       ];
+    },
+  },
+  {
+    name: 'objects of monitoring.coreos.com',
+    files: ['declared-object.ts', 'object-set.ts'],
+    bound: OBJECT,
+    shapes: {
+      labels: distinct((index) => `"l${index}":"v",`, {
+        before: `${OBJECT_HEAD}"labels":{`,
+        behind: '"z":""}},"spec":{"selector":{},"endpoints":[]}}',
+      }),
+      endpoints: repeated('{"port":"web","relabelings":[{"sourceLabels":["a"]}]},', {
+        before: `${OBJECT_HEAD}"generation":1},"spec":{"selector":{},"endpoints":[`,
+        behind: '{}]}}',
+      }),
+      'wrong endpoints': repeated('7,', {
+        before: `${OBJECT_HEAD}"generation":1},"spec":{"selector":{},"endpoints":[`,
+        behind: '7]}}',
+      }),
+      nulls: distinct((index) => `"f${index}":null,`, {
+        before: `${OBJECT_HEAD}"generation":1},"spec":{"selector":{},`,
+        behind: '"endpoints":[]}}',
+      }),
+    },
+    read: (text) => {
+      const object: unknown = JSON.parse(text);
+      return [attempt(() => readDeclared('ServiceMonitor', object, 'default')), readObjectType(object)];
     },
   },
   {
