@@ -427,9 +427,10 @@ describe('autoscalerUi', () => {
       await browser.open(`${autoscaler.origin}/ui`);
       await browser.click('nav.views a[href="ui/new"]');
       const has = (selector: string) =>
-        eventually(
-          async () => (await browser?.evaluate(`document.querySelector('${selector}') !== null`)) === true,
-        );
+        eventually(async () => {
+          const found = browser?.evaluate(`document.querySelector('${selector}') !== null`);
+          return (await found?.catch(() => false)) === true; // a page that is left evaluates nothing
+        });
       await has('form.compose');
       for (const [field, text] of [
         ['name', 'typed'],

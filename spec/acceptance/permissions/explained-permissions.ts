@@ -37,6 +37,7 @@ export const EXPLANATIONS: readonly Explanation[] = [
     ...{ account: AUTOSCALER, verbs: ['get'] },
     resources: [
       ...['horizontalpodautoscalers.autoscaling', 'cronhorizontalpodautoscalers.autoscaling.stke.com'],
+      'cronhorizontalpodautoscalers.autoscaling.alibabacloud.com',
       ...['scaledobjects.keda.sh', 'scaledjobs.keda.sh'],
       ...['triggerauthentications.keda.sh', 'clustertriggerauthentications.keda.sh'],
     ],
