@@ -66,14 +66,17 @@ export function parseOptions(argv: readonly string[]): CommandLine {
   }
   rejectUnknownCommand(command);
   const parsed = parseFlags(SERVER_FLAGS, argv);
-  const usage = 'metrics-server [flags], metrics-server doctor [flags], or autoscaler [flags]';
+  const usage =
+    'metrics-server [flags], metrics-server doctor [flags], autoscaler [flags], or prometheus-operator render -f FOLDER';
   return helpOrVersion(parsed.values, usage, SECTIONS) ?? { kind: 'run', ...readServerFlags(parsed) };
 }
 
 /** A first argument that is not a flag is a misspelt command. */
 function rejectUnknownCommand(word: string | undefined): void {
   if (word && !word.startsWith('-'))
-    throw new FlagError(`Unknown command "${word}": must be metrics-server, autoscaler or doctor`);
+    throw new FlagError(
+      `Unknown command "${word}": must be metrics-server, autoscaler, prometheus-operator or doctor`,
+    );
 }
 
 /** --help and --version take precedence over everything else. */

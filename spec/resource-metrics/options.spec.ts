@@ -250,7 +250,8 @@ describe('parseOptions', () => {
   });
 
   it('rejects an unknown command', () => {
-    const message = 'Unknown command "autoscalr": must be metrics-server, autoscaler or doctor';
+    const message =
+      'Unknown command "autoscalr": must be metrics-server, autoscaler, prometheus-operator or doctor';
     expect(() => parseOptions(['autoscalr', '--kubeconfig=/k'])).to.throw(FlagError, message);
   });
 
