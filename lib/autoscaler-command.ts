@@ -47,10 +47,7 @@ export async function runAutoscaler(argv: readonly string[], program: Program): 
 
 /** Loads its code on demand. */
 async function runExplainHpa(argv: readonly string[], program: Program): Promise<number> {
-  const [{ parseExplainHpaOptions }, { explainHpa }] = await Promise.all([
-    import('#lib/autoscaler/explain-hpa.ts'),
-    import('#lib/autoscaler/explain-hpa.ts'),
-  ]);
+  const { explainHpa, parseExplainHpaOptions } = await import('#lib/autoscaler/explain-hpa.ts');
   const commandLine = parseExplainHpaOptions(argv);
   program.print(commandLine.kind === 'help' ? commandLine.text : await explainHpa(commandLine.options));
   return 0;
