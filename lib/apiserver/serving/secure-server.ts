@@ -136,7 +136,8 @@ export class SecureServer implements AsyncDisposable {
     const meter = new InputMeter({
       clock: options.clock,
       maxBytes:
-        (options.maxHeaderBytes ?? DEFAULT_MAX_HEADER_BYTES) + (options.maxBodyBytes ?? MAX_BODY_BYTES),
+        (options.maxHeaderBytes ?? DEFAULT_MAX_HEADER_BYTES) +
+        (options.maxBodyBytes ?? MAX_DISCARDED_BODY_BYTES),
       onExceeded: () => options.onRefused('malformed'),
     });
     const secured = new WeakSet<Duplex>();
@@ -287,8 +288,8 @@ interface HttpServerOptions {
   readonly maxHeaderBytes?: number | undefined;
 }
 
-/** A discarded body, with frames or sizes of chunks. */
-const MAX_BODY_BYTES = 512 * 1024;
+/** Of a body that `limitBody` discards, which has half of it, with frames or sizes of chunks. */
+const MAX_DISCARDED_BODY_BYTES = 512 * 1024;
 
 /** As in Go's servers. */
 const DEFAULT_MAX_HEADER_BYTES = 1024 * 1024;
