@@ -4,6 +4,7 @@ import { TimeZone } from '#lib/schedule/time-zone.ts';
 import { printable } from '#lib/telemetry/printable.ts';
 import { formatTimestamp } from '#lib/time/timestamp.ts';
 import {
+  adjustmentProblem,
   CRON_HPA,
   type CronHpa,
   type CronHpaStatus,
@@ -122,11 +123,13 @@ function readyOf(
 ): ReadyCondition | undefined {
   const { ready: previous } = object.status;
   const invalid = jobs.find(({ problem }) => problem !== undefined);
+  const adjustment = adjustmentProblem(object);
   const found = blocker ??
     (invalid && {
       reason: 'InvalidJobs',
       message: `Job "${invalid.job.name}" is not scheduled: ${invalid.problem}`,
-    }) ?? {
+    }) ??
+    (adjustment === undefined ? undefined : { reason: 'InvalidAdjustHpaMin', message: adjustment }) ?? {
       reason: 'Scheduled',
       message: `${jobs.filter(({ schedule }) => schedule).length} of ${jobs.length} jobs are scheduled`,
     };

@@ -64,6 +64,14 @@ export function adjustmentOf({
   return value === 'true' || value === 'false' || value === 'hold' ? value : undefined;
 }
 
+/** Why {@link ADJUST_HPA_MIN} of an object has no effect; `undefined` without it, or if it is valid. */
+export function adjustmentProblem(object: Pick<CronHpa, 'annotations'>): string | undefined {
+  const isInvalid = ADJUST_HPA_MIN in object.annotations && adjustmentOf(object) === undefined;
+  return isInvalid
+    ? `Annotation ${ADJUST_HPA_MIN} has no effect: it must be one of true, false, hold`
+    : undefined;
+}
+
 /** Whether jobs of an object fail if its target has no HPA. */
 export function needsHpa(object: CronHpa): boolean {
   return adjustmentOf(object) === 'true' || object.spec.scaleTargetRef.kind === 'HorizontalPodAutoscaler';
@@ -232,10 +240,13 @@ function reflectsSpec(generation: number | undefined, status: unknown): boolean 
 
 const NO_ANNOTATIONS = {};
 
-/** Annotations of an object may take 256 kB. */
+/** More than the valid values have. */
+const MAX_ADJUSTMENT_LENGTH = 8;
+
+/** Annotations of an object may take 256 kB; of a longer, invalid value, only the beginning is cached. */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const adjust = annotations[ADJUST_HPA_MIN];
-  return adjust === undefined ? NO_ANNOTATIONS : { [ADJUST_HPA_MIN]: adjust };
+  return adjust === undefined ? NO_ANNOTATIONS : { [ADJUST_HPA_MIN]: adjust.slice(0, MAX_ADJUSTMENT_LENGTH) };
 }
 
 function readSpec(

@@ -115,6 +115,24 @@ describe('statusAfter', () => {
     expect(statusOf(object, '2026-07-15T07:00:00Z').ready?.message).to.equal('1 of 2 jobs are scheduled');
   });
 
+  it('reports an annotation without effect, but a blocker and an invalid job first', () => {
+    const withValue = (value: string, jobs = [job()]) =>
+      cronHpa({ annotations: { 'platform.stke/adjust-hpa-min': value }, spec: { jobs } });
+    const readyOf = (object: CronHpa, input: Partial<StatusInput> = {}) =>
+      statusOf(object, '2026-07-15T07:00:00Z', input).ready;
+    for (const value of ['True', '', 'no', 'constructor'])
+      expect(readyOf(withValue(value)), value).to.deep.include({
+        ...{ status: 'False', reason: 'InvalidAdjustHpaMin' },
+        message: 'Annotation platform.stke/adjust-hpa-min has no effect: it must be one of true, false, hold',
+      });
+    for (const value of ['true', 'false', 'hold'])
+      expect(readyOf(withValue(value)), value).to.include({ status: 'True', reason: 'Scheduled' });
+    const isInvalid = withValue('no', [job({ schedule: 'soon' })]);
+    expect(readyOf(isInvalid)).to.include({ reason: 'InvalidJobs' });
+    const blocker = { reason: 'TargetConflict', message: 'so' } as const;
+    expect(readyOf(isInvalid, { blocker })).to.include({ reason: 'TargetConflict' });
+  });
+
   it('escapes control characters in the name and schedule of a job', () => {
     const name = 'up\u001b[2J\n';
     const bad = settled(

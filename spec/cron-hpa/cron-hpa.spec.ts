@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { CRON_HPA_KIND, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
+import { adjustmentProblem, CRON_HPA_KIND, formatStatus, readCronHpa } from '#lib/cron-hpa/cron-hpa.ts';
 import { NamespaceBudget } from '#lib/kubernetes/informer/namespace-budget.ts';
 import { cronHpa, job, planAt } from '#spec/support/cron-hpas.ts';
 
@@ -104,6 +104,20 @@ describe('readCronHpa', () => {
     };
     const read = readCronHpa({ ...object(), metadata: { ...METADATA, annotations } });
     expect(read?.annotations).to.deep.equal({ [ADJUST_HPA_MIN]: 'true' });
+  });
+
+  it('retains no more of its own annotation than is necessary to recognize an invalid value', () => {
+    const retained = (value: string) => {
+      const metadata = { ...METADATA, annotations: { [ADJUST_HPA_MIN]: value } };
+      return readCronHpa({ ...object(), metadata })?.annotations[ADJUST_HPA_MIN];
+    };
+    expect(retained('false')).to.equal('false');
+    for (const value of [`true${'x'.repeat(100_000)}`, `false${' '.repeat(100_000)}`]) {
+      expect(retained(value)).to.have.lengthOf.below(20);
+      expect(adjustmentProblem({ annotations: { [ADJUST_HPA_MIN]: retained(value) ?? '' } })).to.be.a(
+        'string',
+      );
+    }
   });
 
   it('returns interned texts, and the same object otherwise', () => {

@@ -176,6 +176,11 @@ export const CRON_HPA_DIAGNOSES = {
     remedy:
       'Remove the annotation, so that jobs set minReplicas: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`; or delete the HorizontalPodAutoscaler.',
   },
+  'cronhpa-annotation-invalid': {
+    title: 'An annotation of a CronHorizontalPodAutoscaler is invalid',
+    remedy:
+      'Correct the annotation, or remove it: `kubectl -n NAMESPACE annotate cronhpa NAME platform.stke/adjust-hpa-min-`; docs/reference/annotations.md lists the valid values. Until then, jobs run as without the annotation.',
+  },
   'cronhpa-size-zero': {
     title: 'A HorizontalPodAutoscaler cannot have minReplicas 0',
     remedy:

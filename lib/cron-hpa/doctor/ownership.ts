@@ -1,5 +1,5 @@
 import { type Check, type Finding, findingsOr, ok } from '#lib/doctor/check.ts';
-import { adjustmentOf, type CronHpa, needsHpa } from '../cron-hpa.ts';
+import { adjustmentOf, adjustmentProblem, type CronHpa, needsHpa } from '../cron-hpa.ts';
 import { findConflict, type Hpa, hasOwner, targetKey } from '../target-conflicts.ts';
 import { type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
@@ -18,12 +18,22 @@ export function ownership(examined: ExaminedCronHpas): Check {
       const all = objects.flatMap((object) => {
         const { namespace, spec } = object;
         const candidates = byTarget.get(targetKey(namespace, spec.scaleTargetRef)) ?? [];
-        const found = findingsOf(object, findConflict(object, candidates), hpaOf(object));
+        const found = [
+          ...annotationFindings(object),
+          ...findingsOf(object, findConflict(object, candidates), hpaOf(object)),
+        ];
         return found.length > 0 ? found : [ok(subjectOf(object), 'no conflict with another scaler')];
       });
       return findingsOr(OBJECTS, all, await examined.all(context));
     },
   };
+}
+
+function annotationFindings(object: CronHpa): readonly Finding[] {
+  const problem = adjustmentProblem(object);
+  if (problem === undefined) return [];
+  const names = { NAMESPACE: object.namespace, NAME: object.name };
+  return [failed(subjectOf(object), problem, { diagnosis: 'cronhpa-annotation-invalid', ...names })];
 }
 
 function findingsOf(

@@ -335,6 +335,20 @@ describe('cronHpaDoctor', () => {
     ]);
   });
 
+  it('reports an annotation without effect', async () => {
+    await deployment('web', 2);
+    await cronHpa('web', [DAILY], { metadata: { annotations: { 'platform.stke/adjust-hpa-min': 'yes' } } });
+    const { findings } = await examineAutoscaler(server);
+    const failed = findings.filter((finding) => finding.status === 'failed');
+    expect(failed.map(({ subject, diagnosis, seen }) => [subject, diagnosis, seen])).to.deep.equal([
+      [
+        'cronhpa default/web',
+        'cronhpa-annotation-invalid',
+        'Annotation platform.stke/adjust-hpa-min has no effect: it must be one of true, false, hold',
+      ],
+    ]);
+  });
+
   it('reports objects that no controller reconciles, and failed activations', async () => {
     await deployment('web', 2);
     await deployment('api', 2);
