@@ -84,13 +84,8 @@ export function cronHpaSubsystem(environment: CronHpaEnvironment): CronHpaSubsys
   const share = new EventLoopShare(clock);
   const debugged = {
     values: allCronHpas,
-    find(namespace: string, name: string) {
-      for (const { cronHpas } of kinds) {
-        const found = cronHpas.find(`${namespace}/${name}`);
-        if (found) return found;
-      }
-      return undefined;
-    },
+    findAll: (namespace: string, name: string) =>
+      kinds.flatMap(({ cronHpas }) => cronHpas.find(`${namespace}/${name}`) ?? []),
     others(object: CronHpa) {
       const target = targetKey(object.namespace, object.spec.scaleTargetRef);
       const hpa = hpaOf(object, hpasByTarget(target));

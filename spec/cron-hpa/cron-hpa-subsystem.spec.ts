@@ -9,6 +9,7 @@ import { RestMapper } from '#lib/kubernetes/client/rest-mapper.ts';
 import { SharedInformers } from '#lib/kubernetes/informer/shared-informers.ts';
 import { readPageQuery } from '#lib/ui/page-query.ts';
 import { forRequests, refuseRequests } from '#simulator/api-server/faults.ts';
+import { ALIBABA_DEFINITION } from '#spec/support/alibaba-definition.ts';
 import { readDefinition } from '#spec/support/definition-file.ts';
 import { errorOf } from '#spec/support/error-of.ts';
 import { eventually } from '#spec/support/eventually.ts';
@@ -20,12 +21,14 @@ import { type SimulatedApiServer, startSimulatedApiServer } from '#spec/support/
 const CRON_HPAS = '/apis/autoscaling.stke.com/v1beta1/namespaces/default/cronhorizontalpodautoscalers';
 const HPAS = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
 
+const UP = { name: 'up', schedule: '0 0 8 * * *', targetSize: 3 };
 const deployment = (name: string, apiVersion = 'apps/v1') => ({ apiVersion, kind: 'Deployment', name });
 
 describe('cronHpaSubsystem', () => {
   let stack: AsyncDisposableStack;
   let server: SimulatedApiServer;
   let registry: Registry;
+  let open: (registry: Registry, kinds?: { readonly runsAlibaba?: boolean }) => CronHpaSubsystem;
   let subsystem: CronHpaSubsystem;
   let informers: SharedInformers;
 
@@ -40,13 +43,16 @@ describe('cronHpaSubsystem', () => {
     const mapper = new RestMapper({ api: client, clock });
     informers = stack.use(new SharedInformers({ client, mapper, clock, logger }));
     registry = new Registry();
-    subsystem = stack.use(
-      cronHpaSubsystem({
-        ...{ client, informers, registry, clock, logger, timeZone: 'UTC', events: { record() {} } },
-        scaleLog: new ScaleLog({ logger }),
-        scales: new ScaleClient({ api: client, mapper, clock }),
-      }),
-    );
+    open = (registry, kinds = {}) =>
+      stack.use(
+        cronHpaSubsystem({
+          ...{ client, informers, registry, clock, logger, timeZone: 'UTC', events: { record() {} } },
+          scaleLog: new ScaleLog({ logger }),
+          scales: new ScaleClient({ api: client, mapper, clock }),
+          ...kinds,
+        }),
+      );
+    subsystem = open(registry);
   });
 
   afterEach(() => stack.disposeAsync());
@@ -136,6 +142,25 @@ describe('cronHpaSubsystem', () => {
     await eventually(async () => (await shown()).includes('<dt>Sets</dt><dd>minReplicas of web-hpa: '));
   });
 
+  it('shows the objects of both kinds that have one name', async () => {
+    await created(server, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', ALIBABA_DEFINITION);
+    const both = open(new Registry(), { runsAlibaba: true });
+    await cronHpa('web');
+    await created(server, CRON_HPAS.replace('stke.com', 'alibabacloud.com'), {
+      ...{ apiVersion: 'autoscaling.alibabacloud.com/v1beta1', kind: 'CronHorizontalPodAutoscaler' },
+      ...{ metadata: { name: 'web' }, spec: { scaleTargetRef: deployment('api'), jobs: [UP] } },
+    });
+    both.start();
+    const query = new URLSearchParams({ view: 'cronhpas', namespace: 'default', name: 'web' });
+    const [part] = both.ui;
+    await eventually(() => part?.summary()?.count === 2);
+    const page = `${await part?.render(readPageQuery(query, []))}`;
+    expect([...page.matchAll(/<dt>Target<\/dt><dd>(.*?)<\/dd>/g)].map(([, target]) => target)).to.deep.equal([
+      'Deployment web',
+      'Deployment api',
+    ]);
+  });
+
   /** Counts objects by readiness. */
   async function objects(): Promise<Record<string, number>> {
     const [metric] = (await registry.getMetricsAsJSON()).filter(({ name }) => name === 'cronhpa_objects');
@@ -148,7 +173,7 @@ describe('cronHpaSubsystem', () => {
       metadata: { name, ...metadata },
       spec: {
         scaleTargetRef: deployment(target),
-        jobs: [{ name: 'up', schedule: '0 0 8 * * *', targetSize: 3 }],
+        jobs: [UP],
       },
     });
     if (status) await server.client.patch(`${CRON_HPAS}/${name}/status`, 'merge', { status });

@@ -1,12 +1,11 @@
-import { notFound } from '#lib/apiserver/http/status-error.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type Html, type HtmlPart, html } from '#lib/ui/html.ts';
 import { breadcrumbs, objectList } from '#lib/ui/object-list.ts';
 import { isListed, objectLink, type PageQuery } from '#lib/ui/page-query.ts';
 import { ago, ahead } from '#lib/ui/relative-time.ts';
 import { type Column, facts, type Row, type RowState, stateWord, table } from '#lib/ui/table.ts';
-import { CRON_HPA, type CronHpa } from '../cron-hpa.ts';
-import { type DebuggedCronHpas, describeCronHpa } from './debug-cron-hpas.ts';
+import type { CronHpa } from '../cron-hpa.ts';
+import { type CronHpaDescription, type DebuggedCronHpas, describeAll } from './debug-cron-hpas.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'State' },
@@ -68,19 +67,22 @@ function cronHpaRow({ namespace, name, spec, status }: CronHpa, query: PageQuery
 const STATE_WORDS = { served: 'Healthy', failing: 'Failing', waiting: 'Pending' } as const;
 
 function renderCronHpa(query: PageQuery, cronHpas: DebuggedCronHpas): Html {
-  const { namespace, name } = query;
-  const object = cronHpas.find(namespace, name);
-  if (!object) throw notFound({ group: CRON_HPA.group, resource: CRON_HPA.plural }, `${namespace}/${name}`);
-  const options = cronHpas.planOptions();
-  const { nowMs } = options;
-  const { target, sets, blocker, next, lastResult, scaleUpKeepWindow, ready, jobs, missed } = describeCronHpa(
-    object,
-    { ...options, ...cronHpas.others(object) },
-  );
-  const setting = sets.of === undefined ? sets.what : `${sets.what} of ${sets.of}`;
+  const described = describeAll(cronHpas, query.namespace, query.name);
+  const { nowMs } = cronHpas.planOptions();
   return html`${breadcrumbs(query, 'Cron-HPAs')}
-<section>
+${described.map((one) => renderDescription(one, { nowMs, showsGroup: described.length > 1 }))}`;
+}
+
+function renderDescription(
+  description: CronHpaDescription,
+  { nowMs, showsGroup }: { readonly nowMs: number; readonly showsGroup: boolean },
+): Html {
+  const { group, target, sets, blocker, next, lastResult, scaleUpKeepWindow, ready, jobs, missed } =
+    description;
+  const setting = sets.of === undefined ? sets.what : `${sets.what} of ${sets.of}`;
+  return html`<section>
 ${facts([
+  ...(showsGroup ? [['API group', group] as const] : []),
   ['Target', `${target.kind} ${target.name}`],
   ['Sets', html`${setting}: ${sets.why}`],
   ['Ready', ready ? `${ready.status}: ${ready.message}` : 'not reconciled yet'],
@@ -106,7 +108,7 @@ ${table(
 
 const STATES: Readonly<Record<string, RowState>> = { Succeed: 'served', Failed: 'failing' };
 
-function jobRow(job: ReturnType<typeof describeCronHpa>['jobs'][number], nowMs: number): Row {
+function jobRow(job: CronHpaDescription['jobs'][number], nowMs: number): Row {
   const state = getOwn(STATES, job.state) ?? 'waiting';
   const notes = [job.neverDueBecause && `never due: ${job.neverDueBecause}`, job.message].filter(Boolean);
   return {

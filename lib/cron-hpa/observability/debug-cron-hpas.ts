@@ -14,7 +14,8 @@ import { findBlocker, type OtherScalers } from '../target-conflicts.ts';
 /** The cached objects and their conflicts. */
 export interface DebuggedCronHpas {
   values(): Iterable<CronHpa>;
-  find(namespace: string, name: string): CronHpa | undefined;
+  /** Objects of several kinds may have one name; the own kind is first. */
+  findAll(namespace: string, name: string): readonly CronHpa[];
   /** Other scalers of the target. */
   others(object: CronHpa): OtherScalers;
   planOptions(): PlanOptions;
@@ -24,9 +25,9 @@ export interface DebuggedCronHpas {
 const DEFAULT_LIMIT = 1000;
 
 /**
- * `/debug/cronhpas?namespace=&name=`: the jobs of an object with their next and last activations, what they set, and why. Each
- * replica returns the same, from the objects alone. Without a name: a summary of all objects, those first that are not
- * ready, at most `limit`.
+ * `/debug/cronhpas?namespace=&name=`: the jobs of an object with their next and last activations, what they set, and why;
+ * in `sameName`, the same of objects of other kinds. Each replica returns the same, from the objects alone. Without a
+ * name: a summary of all objects, those first that are not ready, at most `limit`.
  */
 export function debugCronHpas(cronHpas: DebuggedCronHpas): Endpoint {
   return debugEndpoint(['namespace', 'name', 'limit'], (query) => {
@@ -39,10 +40,24 @@ export function debugCronHpas(cronHpas: DebuggedCronHpas): Endpoint {
 }
 
 function inFull(cronHpas: DebuggedCronHpas, namespace: string, name: string) {
-  const object = cronHpas.find(namespace, name);
-  if (!object) throw notFound({ group: CRON_HPA.group, resource: CRON_HPA.plural }, `${namespace}/${name}`);
-  return describeCronHpa(object, { ...cronHpas.planOptions(), ...cronHpas.others(object) });
+  const [first, ...more] = describeAll(cronHpas, namespace, name);
+  return more.length > 0 ? { ...first, sameName: more } : first;
 }
+
+/** Describes each object of a name. @throws not found, as a StatusError */
+export function describeAll(
+  cronHpas: DebuggedCronHpas,
+  namespace: string,
+  name: string,
+): readonly [CronHpaDescription, ...CronHpaDescription[]] {
+  const [first, ...more] = cronHpas.findAll(namespace, name);
+  if (!first) throw notFound({ group: CRON_HPA.group, resource: CRON_HPA.plural }, `${namespace}/${name}`);
+  const options = cronHpas.planOptions();
+  const describe = (object: CronHpa) => describeCronHpa(object, { ...options, ...cronHpas.others(object) });
+  return [describe(first), ...more.map(describe)];
+}
+
+export type CronHpaDescription = ReturnType<typeof describeCronHpa>;
 
 /** Reads statuses only: planning the jobs of ten thousand objects would block other requests. */
 function inShort(cronHpas: DebuggedCronHpas, namespace: string, limit: number) {
@@ -54,7 +69,8 @@ function inShort(cronHpas: DebuggedCronHpas, namespace: string, limit: number) {
   return {
     total: objects.length,
     ready: objects.filter(isReady).length,
-    items: inOrder.slice(0, limit).map(({ namespace, name, spec, status }) => ({
+    items: inOrder.slice(0, limit).map(({ group, namespace, name, spec, status }) => ({
+      group,
       namespace,
       name,
       target: `${spec.scaleTargetRef.kind} ${spec.scaleTargetRef.name}`,
@@ -77,7 +93,7 @@ function limitOf(text: string | null): number {
 
 /** Describes the jobs of an object, what they set, and its blocker. */
 export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherScalers) {
-  const { namespace, name, spec, status } = object;
+  const { group, namespace, name, spec, status } = object;
   const jobs = planJobs(object, options);
   const { run, missed } = dueActivations(jobs, {
     nowMs: options.nowMs,
@@ -85,6 +101,7 @@ export function describeCronHpa(object: CronHpa, options: PlanOptions & OtherSca
   });
   const next = nextActivation(jobs);
   return {
+    group,
     namespace,
     name,
     target: spec.scaleTargetRef,

@@ -14,7 +14,7 @@ function compose(query: string, others: readonly CronHpa[] = []) {
   };
   return composeCronHpa(new URLSearchParams(query), work, {
     values: () => others,
-    find: () => undefined,
+    findAll: () => [],
     others: () => ({ hpa: undefined, others }),
     planOptions: () => ({ nowMs: NOW_MS, timeZone: 'UTC', schedules: new Schedules() }),
   });

@@ -91,6 +91,15 @@ describe('renderCronHpas', () => {
     );
   });
 
+  it('shows each object of a name, with its API group', () => {
+    const other = cronHpa({ group: 'autoscaling.alibabacloud.com', spec: { jobs: [] } });
+    const page = shown('&namespace=default&name=web', [cronHpa(), other]);
+    expect(page).to.match(
+      /API group autoscaling\.stke\.com .* API group autoscaling\.alibabacloud\.com .* No jobs\./,
+    );
+    expect(shown('&namespace=default&name=web', [cronHpa()])).not.to.contain('API group');
+  });
+
   it('shows an object without jobs, which is never due', () => {
     const page = shown('&namespace=default&name=web', [cronHpa({ spec: { jobs: [] } })]);
     expect(page).to.match(/Next never .*Jobs 0 .*No jobs\./);
@@ -135,7 +144,7 @@ function shown(search: string, objects: readonly CronHpa[], hpa?: Hpa): string {
 function sourceOf(objects: readonly CronHpa[], hpa?: Hpa): DebuggedCronHpas {
   return {
     values: () => objects,
-    find: (namespace, name) => objects.find((one) => one.namespace === namespace && one.name === name),
+    findAll: (namespace, name) => objects.filter((one) => one.namespace === namespace && one.name === name),
     others: () => ({ hpa, others: objects }),
     planOptions: () => ({ nowMs: Date.parse(NOW), timeZone: 'UTC', schedules: new Schedules() }),
   };

@@ -24,15 +24,18 @@ describe('debugCronHpas', () => {
   ];
 
   it('summarizes all objects, unready ones first', () => {
+    const group = 'autoscaling.stke.com';
     const { total, ready, items } = requested('');
     expect([total, ready]).to.deep.equal([3, 1]);
     expect(items).to.deep.equal([
       {
+        group,
         ...{ namespace: 'default', name: 'ill', target: 'Deployment web', jobs: 1, lastResult: 'Failed' },
         ...{ ready: 'False', reason: 'ScalingFailed', message: 'no "web"\u001b[2J' },
       },
-      { namespace: 'other', name: 'new', target: 'Deployment web', jobs: 1, ready: 'Unknown' },
+      { group, namespace: 'other', name: 'new', target: 'Deployment web', jobs: 1, ready: 'Unknown' },
       {
+        group,
         ...{ namespace: 'default', name: 'well', target: 'Deployment web', jobs: 1 },
         ...{ nextScheduleTime: '2026-07-15T08:00:00Z' },
         ...{ ready: 'True', reason: 'Scheduled', message: 'all jobs are scheduled' },
@@ -53,6 +56,16 @@ describe('debugCronHpas', () => {
     const reported = requested('?namespace=default&name=ill');
     expect(reported).to.deep.include({ namespace: 'default', name: 'ill' });
     expect(reported.next).to.deep.equal({ job: 'morning', time: '2026-07-15T08:00:00.000Z' });
+  });
+
+  it('describes each object of a name, and not those of other names', () => {
+    const other = cronHpa({ name: 'ill', group: 'autoscaling.alibabacloud.com', spec: { jobs: [] } });
+    const reported = requested('?namespace=default&name=ill', [...objects, other]);
+    expect(reported).to.deep.include({ group: 'autoscaling.stke.com', name: 'ill' });
+    expect(reported.sameName).to.have.lengthOf(1);
+    expect(reported.sameName[0]).to.deep.include({ group: other.group, name: 'ill', jobs: [] });
+    expect(requested('?namespace=default&name=ill')).not.to.have.property('sameName');
+    expect(requested('?namespace=default&name=ill', [other])).to.include({ group: other.group });
   });
 
   it('rejects invalid queries, with the cause', () => {
@@ -90,7 +103,8 @@ describe('debugCronHpas', () => {
   function written(search: string, existing: readonly CronHpa[] = objects, method = 'GET'): string {
     const source: DebuggedCronHpas = {
       values: () => existing,
-      find: (namespace, name) => existing.find((one) => one.namespace === namespace && one.name === name),
+      findAll: (namespace, name) =>
+        existing.filter((one) => one.namespace === namespace && one.name === name),
       others: () => ({ hpa: undefined, others: [] }),
       planOptions: () => ({
         ...{ nowMs: Date.parse('2026-07-15T07:00:00Z'), timeZone: 'UTC', schedules: new Schedules() },
