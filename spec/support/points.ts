@@ -78,7 +78,6 @@ export function readingResponse(
     maxLeadMs: Number.POSITIVE_INFINITY,
     consistentSinceMs: Number.NEGATIVE_INFINITY,
     consistentSamples: 10,
-    showsCache: false,
     ...others,
   };
 }

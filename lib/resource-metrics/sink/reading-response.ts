@@ -3,15 +3,16 @@ import type { MetricsBatch, ResponseTimes, StampResolution } from '#lib/resource
 /** What the readings of a response have in common. Immutable. */
 export interface ReadingResponse extends ResponseTimes {
   readonly stampResolution: StampResolution;
-  /** Bounds of how far the kubelet's clock is ahead of the local one, if all containers were read on demand. */
+  /**
+   * Bounds of how far the kubelet's clock is ahead of the local one, if all containers were read on demand. They
+   * contradict each other only if those of the response alone do.
+   */
   readonly minLeadMs: number;
   readonly maxLeadMs: number;
   /** Request of the first response with which the bounds are consistent. */
   readonly consistentSinceMs: number;
   /** Number of samples that are consistent with the bounds, of containers in responses that were not slow. */
   readonly consistentSamples: number;
-  /** Whether the response alone shows that samples are cached: one is older than the response took. */
-  readonly showsCache: boolean;
 }
 
 type ClockLead = Pick<ReadingResponse, 'minLeadMs' | 'maxLeadMs'>;
@@ -29,8 +30,8 @@ const TIMING_TOLERANCE_MS = 20;
 const MAX_RESPONSE_MS = 1000;
 
 /**
- * So many samples within the second of their timestamps after a request are not by chance: samples of a cache are up
- * to 20 s old, so one in some ten is.
+ * Fewer samples may be consistent by chance: a sample of a cache, which is up to 20 s old, is consistent in about one of
+ * ten cases.
  */
 const MIN_CONSISTENT_SAMPLES = 6;
 
@@ -61,8 +62,7 @@ export function describeResponse(
     minLeadMs: newestMs - respondedAtMs - TIMING_TOLERANCE_MS,
     maxLeadMs: oldestMs + STAMP_MS[stampResolution] - requestedAtMs + TIMING_TOLERANCE_MS,
   };
-  const showsCache = own.minLeadMs > own.maxLeadMs;
-  const times = { requestedAtMs, respondedAtMs, receivedAtMs, stampResolution, showsCache };
+  const times = { requestedAtMs, respondedAtMs, receivedAtMs, stampResolution };
   const evidence = respondedAtMs - requestedAtMs > MAX_RESPONSE_MS ? 0 : samples;
   const narrowed = previous && narrow(previous, own, requestedAtMs);
   if (!narrowed) {
@@ -72,12 +72,18 @@ export function describeResponse(
   return { ...times, ...narrowed, consistentSinceMs: previous.consistentSinceMs, consistentSamples };
 }
 
-/** @returns `undefined` if the two bounds contradict each other */
+/** @returns `undefined` if the two bounds contradict each other, or the previous ones do */
 function narrow(previous: ReadingResponse, own: ClockLead, nowMs: number): ClockLead | undefined {
+  if (showsCache(previous)) return undefined;
   const driftMs = (nowMs - previous.requestedAtMs) * MAX_DRIFT;
   const minLeadMs = Math.max(previous.minLeadMs - driftMs, own.minLeadMs);
   const maxLeadMs = Math.min(previous.maxLeadMs + driftMs, own.maxLeadMs);
-  return minLeadMs < maxLeadMs ? { minLeadMs, maxLeadMs } : undefined;
+  return minLeadMs <= maxLeadMs ? { minLeadMs, maxLeadMs } : undefined;
+}
+
+/** Whether a response alone shows that samples are cached: one is older than the response took. */
+export function showsCache({ minLeadMs, maxLeadMs }: ClockLead): boolean {
+  return minLeadMs > maxLeadMs;
 }
 
 /** Whether the containers of two responses were read when these were requested. */

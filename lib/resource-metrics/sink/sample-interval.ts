@@ -1,5 +1,5 @@
 import type { StampResolution } from '#lib/resource-metrics/metrics-batch.ts';
-import { isReadOnDemand, type ReadingResponse, STAMP_MS } from './reading-response.ts';
+import { isReadOnDemand, type ReadingResponse, STAMP_MS, showsCache } from './reading-response.ts';
 
 /** A sample of a CPU counter. */
 export interface CounterReading {
@@ -44,8 +44,8 @@ export function intervalBetween(
   if (!isCached && isReadOnDemand(earlier.response, later.response)) {
     return Math.round(middle(intersect(byStamps, boundByResponses(earlier.response, later.response))));
   }
-  const showsCache = isCached || earlier.response.showsCache || later.response.showsCache;
-  const byRate = showsCache ? intervalByRate(earlier, later, { nanocores, byStamps }) : undefined;
+  const isCacheShown = isCached || showsCache(earlier.response) || showsCache(later.response);
+  const byRate = isCacheShown ? intervalByRate(earlier, later, { nanocores, byStamps }) : undefined;
   return Math.round(byRate ?? middle(byStamps));
 }
 

@@ -20,7 +20,6 @@ const response: fc.Arbitrary<ReadingResponse> = fc.record({
   maxLeadMs: whole,
   consistentSinceMs: whole,
   consistentSamples: whole,
-  showsCache: fc.boolean(),
 });
 
 /** A history whose usage's window ends with its newest reading. */

@@ -4,6 +4,7 @@ import {
   describeResponse,
   isReadOnDemand,
   type ReadingResponse,
+  showsCache,
 } from '#lib/resource-metrics/sink/reading-response.ts';
 import { seededFraction } from '#simulator/random.ts';
 import { at, containerPoint, metricsBatch, nodePoint, podPoints } from '#spec/support/points.ts';
@@ -65,7 +66,8 @@ describe('describeResponse', () => {
         described.forEach((later, index) => {
           const { responseMs = 0, shares = [] } = all[index] ?? {};
           if (responseMs <= 1000) samples += shares.length;
-          expect(later).to.include({ showsCache: false, consistentSamples: samples });
+          expect(later.consistentSamples).to.equal(samples);
+          expect(showsCache(later)).to.equal(false);
           const earlier = described[index - 1];
           if (earlier) expect(isReadOnDemand(earlier, later)).to.equal(samples >= 6);
         });
@@ -94,7 +96,7 @@ describe('describeResponse', () => {
         const earlier = described[index - 1];
         if (!earlier) return;
         pairs++;
-        if (later.showsCache) shown++;
+        if (showsCache(later)) shown++;
         if (isReadOnDemand(earlier, later)) mistaken++;
       });
     }
@@ -103,8 +105,10 @@ describe('describeResponse', () => {
   });
 
   it('shows a cache by one container that is older than a response and a second', () => {
-    const shows = (ageMs: number) =>
-      describeAll([responseAt(5000, { takenAtMs: [5010, 5010 - ageMs], responseMs: 20 })])[0]?.showsCache;
+    const shows = (ageMs: number) => {
+      const batch = responseAt(5000, { takenAtMs: [5010, 5010 - ageMs], responseMs: 20 });
+      return showsCache(describeResponse(undefined, batch));
+    };
     expect(shows(1000)).to.equal(false); // timestamps 5 and 4 s
     expect(shows(2000)).to.equal(true); // 5 and 3 s
   });
@@ -122,14 +126,23 @@ describe('describeResponse', () => {
     expect(isReadOnDemand(first, fourth)).to.equal(false);
   });
 
+  it('starts again after a response that shows a cache, however close its bounds are', () => {
+    const cached = responseAt(0, { takenAtMs: [0, 0, 0, 0, 0, 2000], responseMs: 955 }); // 5 ms apart
+    const onDemand = responseAt(CYCLE_MS, { leadMs: 1000, takenAtMs: Array(6).fill(CYCLE_MS) });
+    const [first, second] = describeAll([cached, onDemand]) as [ReadingResponse, ReadingResponse];
+    expect([showsCache(first), showsCache(second)]).to.deep.equal([true, false]);
+    expect(isReadOnDemand(first, second)).to.equal(false);
+  });
+
   it('concludes nothing from responses without containers, or slow ones', () => {
     const empty = Array.from({ length: 10 }, (_, cycle) => responseAt(cycle * CYCLE_MS, { takenAtMs: [] }));
     const slow = Array.from({ length: 10 }, (_, cycle) =>
       responseAt(cycle * CYCLE_MS, { takenAtMs: [cycle * CYCLE_MS], responseMs: 1001 }),
     );
     for (const batches of [empty, slow]) {
-      const described = describeAll(batches);
-      expect(described.at(-1)).to.include({ consistentSamples: 0, showsCache: false });
+      const last = describeAll(batches).at(-1) as ReadingResponse;
+      expect(last.consistentSamples).to.equal(0);
+      expect(showsCache(last)).to.equal(false);
     }
   });
 });

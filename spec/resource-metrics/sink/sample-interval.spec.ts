@@ -31,7 +31,7 @@ function reading(
 
 const inCache = ({ response, ...others }: CounterReading): CounterReading => ({
   ...others,
-  response: { ...response, consistentSamples: 0, showsCache: true },
+  response: { ...response, consistentSamples: 0, minLeadMs: 1, maxLeadMs: 0 },
 });
 
 const clockLead = fc.integer({ min: -86_400_000, max: 86_400_000 });
