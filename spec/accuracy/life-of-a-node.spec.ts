@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { CYCLE_MS, pod, SETTLED_MS, setup } from './small-cluster.ts';
 
+const EVERY_5_S = {
+  resolutionMs: 5000,
+  requestTimeoutMs: 4000,
+  stalenessMs: 9000,
+  endpoint: 'resource',
+} as const;
+
 describe('the life of a node', () => {
   for (const resolutionMs of [10_000, 15_000, 60_000, 300_000]) {
     it(`has metrics after 13 s at a resolution of ${resolutionMs / 1000} s`, async () => {
@@ -13,13 +20,7 @@ describe('the life of a node', () => {
   }
 
   it('has a window of 5 s at a resolution of 5 s, from /metrics/resource', async () => {
-    const options = {
-      resolutionMs: 5000,
-      requestTimeoutMs: 4000,
-      stalenessMs: 9000,
-      endpoint: 'resource',
-    } as const;
-    const { clock, pipeline } = setup({ options });
+    const { clock, pipeline } = setup({ options: EVERY_5_S });
     await clock.advance(13_000);
     expect(pipeline.pod('web')?.windowMs).to.equal(12_000);
     for (let cycle = 0; cycle < 5; cycle++) {
@@ -31,13 +32,7 @@ describe('the life of a node', () => {
   });
 
   it('has a sample with its own timestamp while a kubelet samples less often', async () => {
-    const options = {
-      resolutionMs: 5000,
-      requestTimeoutMs: 4000,
-      stalenessMs: 9000,
-      endpoint: 'resource',
-    } as const;
-    const { clock, pipeline } = setup({ a: { runtime: 'cadvisor' }, options });
+    const { clock, pipeline } = setup({ a: { runtime: 'cadvisor' }, options: EVERY_5_S });
     await clock.advance(60_000);
     const served = new Map<number, number>();
     for (let cycle = 0; cycle < 24; cycle++) {
