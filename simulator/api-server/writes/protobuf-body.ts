@@ -1,3 +1,5 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+
 /** A message of Kubernetes' API: its fields by their numbers. */
 type Message = Readonly<Record<number, Field>>;
 
@@ -126,27 +128,27 @@ export function readProtobuf(body: Buffer): unknown {
 }
 
 function readMessage(bytes: Buffer, message: Message): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const { number, value } of fieldsOf(bytes)) {
-    const known = message[number];
+    const definition = message[number];
     const isZero = typeof value === 'number' ? value === 0 : value.length === 0;
-    if (known === undefined) {
+    if (definition === undefined) {
       if (isZero) continue; // Go sends fields without a value, too
       throw new Error(`unknown field ${number}`);
     }
-    const { name, type, shape } = known;
+    const { name, type, shape } = definition;
     if (type === 'ignored' || (type === 'text' && isZero && shape === undefined)) continue;
     if (shape === 'map') {
-      const { key = '', value: of } = readMessage(value as Buffer, {
-        1: field('key'),
-        2: field('value', type),
-      });
-      found[name] = { ...(found[name] as object | undefined), [String(key)]: of ?? '' };
+      const entry = readMessage(value as Buffer, { 1: field('key'), 2: field('value', type) });
+      result[name] = {
+        ...(result[name] as object | undefined),
+        [String(entry.key ?? '')]: entry.value ?? '',
+      };
     } else if (shape === 'list')
-      found[name] = [...((found[name] as unknown[]) ?? []), readValue(value, type)];
-    else found[name] = readValue(value, type);
+      result[name] = [...((result[name] as unknown[]) ?? []), readValue(value, type)];
+    else result[name] = readValue(value, type);
   }
-  return found;
+  return result;
 }
 
 function readValue(value: Buffer | number, type: Field['type']): unknown {
@@ -160,29 +162,11 @@ function readValue(value: Buffer | number, type: Field['type']): unknown {
 
 /** The fields of a message: numbers, and everything else as bytes. */
 function* fieldsOf(bytes: Buffer): Generator<{ readonly number: number; readonly value: Buffer | number }> {
-  let at = 0;
-  const varint = () => {
-    let [result, factor] = [0, 1];
-    for (;;) {
-      const byte = bytes[at++];
-      if (byte === undefined || factor > 2 ** 49) throw new Error('a malformed number');
-      result += (byte & 0x7f) * factor;
-      if (byte < 0x80) return result;
-      factor *= 128;
-    }
-  };
-  while (at < bytes.length) {
-    const tag = varint();
-    const number = Math.floor(tag / 8);
-    const wire = tag % 8;
-    if (wire === 0) {
-      yield { number, value: varint() };
-      continue;
-    }
-    if (wire !== 2) throw new Error(`unknown wire type ${wire}`);
-    const length = varint();
-    if (at + length > bytes.length) throw new Error('a truncated field');
-    yield { number, value: bytes.subarray(at, at + length) };
-    at += length;
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [number, wire] = reader.tag();
+    if (wire === WireType.Varint) yield { number, value: Number(reader.int64()) };
+    else if (wire === WireType.LengthDelimited) yield { number, value: Buffer.from(reader.bytes()) };
+    else throw new Error(`unknown wire type ${wire}`);
   }
 }

@@ -52,8 +52,10 @@ describe('readProtobuf', () => {
     );
   });
 
-  it('reads numbers of several bytes', () => {
+  it('reads numbers of several bytes, and negative ones', () => {
+    const negative: Write = (writer) => void writer.tag(1, WireType.Varint).int32(-1);
     expect(deployment(integer(1, 300))).to.have.nested.property('spec.replicas', 300);
+    expect(deployment(negative)).to.have.nested.property('spec.replicas', -1);
   });
 
   it('refuses a field that it does not have, unless it is empty', () => {
