@@ -13,7 +13,7 @@ const NUMBERS_PER_READING = 3;
 /**
  * The histories of a node's containers, stored as rows of numbers in one block. Immutable.
  *
- * Objects would take three times the memory, and the garbage collector would visit each of them every cycle. Missing
+ * Objects would take five times the memory, and the garbage collector would visit each of them every cycle. Missing
  * values are NaN.
  */
 export class PackedHistories {
