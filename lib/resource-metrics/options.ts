@@ -245,7 +245,7 @@ const COMPANIONS: readonly (readonly [Property, Property])[] = [
   ['tlsCertFile', 'tlsPrivateKeyFile'],
 ];
 
-/** Timestamps of the summary are whole seconds, which say too little about less. */
+/** Timestamps of the summary are whole seconds, which is too coarse for a shorter window. */
 const MIN_SUMMARY_RESOLUTION_MS = 10_000;
 
 /** Leaves time in the cycle to process a late response. */

@@ -72,15 +72,15 @@ const PACE = { maxJitterMs: 4000, maxWaitMs: 1000 };
 /** Most pods are first served after two cycles, so these favor speed over even load. */
 const STARTING_PACE = { maxJitterMs: 1000, maxWaitMs: 500 };
 
-/** In steps, since the window of a node scraped late in a cycle becomes longer by each. */
+/** The spread grows in steps, because each step makes the windows of the nodes that are scraped last longer. */
 const FIRST_PACES = [STARTING_PACE, STARTING_PACE, { ...PACE, maxJitterMs: 2500 }];
 
 /** Share of a cycle of less than 10 s in which its scrapes start, so that each has time to respond. */
 const MAX_JITTER_SHARE = 0.4;
 
 /**
- * A second scrape that would start later than this before the end of a cycle, or than half of a shorter cycle, is left
- * to the next cycle.
+ * A second scrape that would have less than this until the end of the cycle, or less than half of a cycle of less than
+ * 10 s, is left to the next cycle.
  */
 const MIN_SECOND_SCRAPE_MS = 5000;
 

@@ -30,8 +30,8 @@ const TIMING_TOLERANCE_MS = 20;
 const MAX_RESPONSE_MS = 1000;
 
 /**
- * Fewer samples may be consistent by chance: a sample of a cache, which is up to 20 s old, is consistent in about one of
- * ten cases.
+ * Fewer samples may be consistent by chance: a sample of a cache, which is up to 20 s old, is consistent in about one
+ * of ten cases.
  */
 const MIN_CONSISTENT_SAMPLES = 6;
 

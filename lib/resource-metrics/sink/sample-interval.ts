@@ -10,10 +10,10 @@ export interface CounterReading {
   readonly response: ReadingResponse;
 }
 
-/** Two sampling intervals of a kubelet (`--housekeeping-interval`, 10 s by default) do not fit into less. */
-const TWO_HOUSEKEEPINGS_MS = 20_000;
+/** Two sampling intervals of a kubelet take at least this (`--housekeeping-interval` is 10 s by default). */
+const MIN_TWO_INTERVALS_MS = 20_000;
 
-/** If two responses take longer, they bound the time between their samples hardly better than timestamps do. */
+/** Two responses that take longer bound the time between their samples hardly better than timestamps do. */
 const MAX_RESPONSES_MS = 1000;
 
 /**
@@ -25,9 +25,9 @@ const MAX_RESPONSES_MS = 1000;
  *   first byte of its response. This bounds the time again, and the middle is returned. The error is at most half the
  *   sum of the two response times, which is at most 0.5 s: beyond, this does not apply.
  * - If the kubelet shows that it caches samples (its node; containers of cAdvisor), its own rate covers exactly the
- *   time since the sample before. The counter's difference divided by that rate is the time, if only one sampling interval fits into
- *   it. With a housekeeping interval below 10 s more may fit; the usage is then the kubelet's own rate over the last
- *   of them, and the time is up to 2 s off.
+ *   time since the sample before. The counter's difference divided by that rate is the time, if only one sampling
+ *   interval fits into it. With a housekeeping interval below 10 s more may fit; the usage is then the kubelet's own
+ *   rate over the last of them, and the time is up to 2 s off.
  * - Otherwise the middle of the bounds, which is the difference of timestamps, is returned. The error is below 1 s.
  *
  * @param options.nanocores the kubelet's own rate at the later sample; `undefined` if it reports none
@@ -67,7 +67,7 @@ function boundByStamps(earlier: CounterReading, later: CounterReading): Bounds {
   };
 }
 
-/** Bounds the time between two samples that were taken between request and first byte; without effect if slow. */
+/** Bounds the time between two samples that were taken between request and first byte; unbounded if slow. */
 function boundByResponses(earlier: ReadingResponse, later: ReadingResponse): Bounds {
   const minMs = later.requestedAtMs - earlier.respondedAtMs;
   const maxMs = later.respondedAtMs - earlier.requestedAtMs;
@@ -84,13 +84,13 @@ function middle({ minMs, maxMs }: Bounds): number {
   return (minMs + maxMs) / 2;
 }
 
-/** @returns `undefined` if the rate proves no interval */
+/** @returns `undefined` if more than one sampling interval may fit, or the rate contradicts the timestamps */
 function intervalByRate(
   earlier: CounterReading,
   later: CounterReading,
   { nanocores, byStamps }: { readonly nanocores: number | undefined; readonly byStamps: Bounds },
 ): number | undefined {
-  if (nanocores === undefined || byStamps.maxMs > TWO_HOUSEKEEPINGS_MS) return undefined;
+  if (nanocores === undefined || byStamps.maxMs > MIN_TWO_INTERVALS_MS) return undefined;
   const intervalMs = ((later.cpuCoreNanoseconds - earlier.cpuCoreNanoseconds) / nanocores) * 1000;
   return intervalMs > byStamps.minMs && intervalMs < byStamps.maxMs ? intervalMs : undefined;
 }

@@ -34,7 +34,7 @@ const MAX_SAMPLE_AGE_MS = 30_000;
 /** Some kubelets recompute start times for each reading, and timestamps are rounded to seconds. */
 const START_TOLERANCE_MS = 1000;
 
-/** Twice the readings of a kubelet that samples every 10 s. */
+/** Two are usual. More are only needed while they are closer together than the minimum window. */
 const MAX_READINGS = 4;
 
 /** A kubelet that returns the same sample for this long has stopped sampling. */
@@ -124,7 +124,7 @@ function measure(
 
 /**
  * Averages over the age of a container or node that started since the previous scrape. The average since an earlier
- * start would say little about the present, and one over a very short time little at all.
+ * start would not show the present load, and one over a very short time is not representative.
  */
 function measureSinceStart(point: MetricsPoint, context: ReadingContext): MeasuredUsage | undefined {
   if (point.startedAtMs === undefined) return undefined;
@@ -165,7 +165,7 @@ function clockWasStepped({ readings }: UsageHistory, point: MetricsPoint, respon
   return elapsedMs < Math.max(0, minMs) || elapsedMs > maxMs;
 }
 
-/** If readings are too many, as with a slow clock, drops the one closest to its neighbors. */
+/** Removes the reading closest to its neighbors if there are too many, as with a kubelet's slow clock. */
 function limitReadings(readings: readonly CounterReading[]): readonly CounterReading[] {
   return readings.length > MAX_READINGS ? readings.toSpliced(findMostCrowded(readings), 1) : readings;
 }
@@ -180,7 +180,7 @@ function findMostCrowded(readings: readonly CounterReading[]): number {
   return crowded;
 }
 
-/** A shorter window says little about the load, and timestamps may be whole seconds. */
+/** A shorter window is not representative of the load, and timestamps may be whole seconds. */
 const MIN_WINDOW_MS = 10_000;
 
 /** With a shorter resolution, which requires precise timestamps, a window is one cycle. */
