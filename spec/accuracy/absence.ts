@@ -18,7 +18,7 @@ export interface ResponseTimes {
   readonly lostScrapes: number;
   /** Of the last scrape. */
   readonly durationMs: number;
-  /** Whether the last response and the one before were of consecutive scrapes that took no long time. */
+  /** Whether the last two scrapes responded quickly, without a lost scrape between them. */
   readonly isOnTime: boolean;
 }
 
@@ -28,7 +28,7 @@ export const MAX_BRIDGED_CYCLES = 1;
 /** Legitimate reasons for a live object without metrics. */
 export const ABSENCES = {
   unreachable: 'More than one scrape of its node was lost since the last response',
-  untold: 'Its kubelet had not reported it, or one of its running containers',
+  unreported: 'Its kubelet had not reported it, or one of its running containers',
   young: 'A container was less than 10 s old when it was sampled',
   close: 'A container was first sampled less than 10 s ago, because one of two responses was slow',
   unused: 'A container was first sampled when it started, and had used no CPU yet',
@@ -56,7 +56,7 @@ export function absenceOfPod(life: PodLife, times: ResponseTimes | undefined): A
   if (general === 'unreachable' || !times) return general;
   const { checkedAtMs } = times;
   const reported = running.containers.filter((each) => each.isRunning(checkedAtMs));
-  if (running.startedAtMs >= checkedAtMs || reported.length === 0) return 'untold';
+  if (running.startedAtMs >= checkedAtMs || reported.length === 0) return 'unreported';
   const samplingMs = node.runtime === 'cadvisor' ? MAX_SAMPLING_MS : 0;
   const youngestMs = Math.min(...reported.map((each) => checkedAtMs - each.startedAtMs(checkedAtMs)));
   if (youngestMs < YOUNGEST_MS + STAMP_MS + samplingMs) return 'young';

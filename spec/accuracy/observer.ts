@@ -59,7 +59,6 @@ const MAX_FAULTS = 20;
 export class Observer {
   readonly #cluster: SocketlessCluster;
   readonly #resolutionMs: number;
-  /** Longest window of a container that is read on demand, between two scrapes in time. */
   #onTimeWindowMs = 0;
   readonly #times = new Map<string, ResponseTimes>();
   /** Compared values, and the times to which they refer. */
@@ -202,7 +201,7 @@ export class Observer {
     const isSane = usage.cpuNanocores >= 0 && usage.windowMs >= 9500;
     const isUnstepped = (judgement?.steppedMs ?? 0) < MIN_REPORTED_STEP_MS;
     if (isSane && isUnstepped && isTrue(judgement)) return;
-    this.#fault(`${of}: this never was: ${JSON.stringify({ ...usage, ...judgement })}`);
+    this.#fault(`${of}: not the actual usage: ${JSON.stringify({ ...usage, ...judgement })}`);
   }
 
   #expectFresh({ name }: SocketlessNode): void {

@@ -25,8 +25,9 @@ export interface Reaction extends ReactionSettings {
 }
 
 /** Each has a Deployment of one pod and an HPA, and the load of each steps in another second. */
-const STEPS = 60;
-const OFFSETS = 5;
+export const STEPS = 60;
+/** Different delays of the metrics server, by which its cycles begin later relative to the periods of HPAs. */
+export const OFFSETS = 5;
 
 /** Of the request, which is 100 millicores. */
 const TARGET_PERCENT = 50;

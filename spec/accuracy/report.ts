@@ -1,6 +1,6 @@
 import { ABSENCES } from './absence.ts';
 import { type Presence, VALUE_KINDS, type ValueKind } from './observer.ts';
-import type { Reaction } from './reaction.ts';
+import { OFFSETS, type Reaction, STEPS } from './reaction.ts';
 import { type DayResult, RESOLUTION_MS } from './run-day.ts';
 import type { EndpointKind } from './socketless-node.ts';
 
@@ -65,7 +65,7 @@ A window is longer than a cycle after lost scrapes, and if a kubelet caches samp
 
 ## From a step of load to a write of the scale
 
-The HPA controller reads these metrics for 60 Deployments of one pod each. The load of each pod steps from the target of its HPA to four times the target, each in another second, at five
+The HPA controller reads these metrics for ${STEPS} Deployments of one pod each. The load of each pod steps from the target of its HPA to four times the target, each in another second, at ${OFFSETS}
 offsets between cycles and periods. The table has the time until the scale is first written, and until it has the four replicas that the load requires.
 
 ${table(
