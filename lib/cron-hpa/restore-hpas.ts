@@ -84,7 +84,7 @@ export function restoreController(dependencies: RestoreDependencies): Controller
       };
       const hpa = await reread();
       if (!hpa || hasOwner(hpa)) return DONE;
-      const cause = { by: 'cronhpa', why: 'no object has the target any more' };
+      const cause = { by: 'cronhpa', why: 'no job sets it any more' };
       await patchHpa(hpa, restoredBounds, { hpaClient, scaleLog, cause, clock, signal, reread });
       return DONE;
     },

@@ -34,7 +34,7 @@ describe('restoreController', () => {
       expect(spec).to.deep.include({ minReplicas: 2, maxReplicas: 5 });
       expect(metadata.annotations).to.deep.equal({ 'example.com/own': 'text' });
       expect(cluster.logger.lines.map(({ message }) => message)).to.include(
-        'Changed minReplicas of HorizontalPodAutoscaler default/web from 9 to 2 (cronhpa: no object has the target any more)',
+        'Changed minReplicas of HorizontalPodAutoscaler default/web from 9 to 2 (cronhpa: no job sets it any more)',
       );
     });
 
