@@ -1,6 +1,13 @@
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { type Hpa as CachedHpa, HPAS, type HpaNeeds } from '#lib/kubernetes/objects/hpa-versions.ts';
-import { ADJUST_HPA_MIN, adjustmentOf, type CronHpa, nameOf, type ScaleTargetRef } from './cron-hpa.ts';
+import {
+  ADJUST_HPA_MIN,
+  adjustmentOf,
+  CRON_HPA,
+  type CronHpa,
+  nameOf,
+  type ScaleTargetRef,
+} from './cron-hpa.ts';
 
 /** Other scalers of a target. */
 export interface OtherScalers {
@@ -14,9 +21,7 @@ export function findBlocker(object: CronHpa, { hpa, others }: OtherScalers): Blo
   const { kind, name } = object.spec.scaleTargetRef;
   const conflicting = findConflict(object, others);
   if (conflicting) {
-    const { group } = conflicting;
-    const conflictingKind =
-      group === object.group ? 'CronHorizontalPodAutoscaler' : `CronHorizontalPodAutoscaler.${group}`;
+    const conflictingKind = qualifiedKind(CRON_HPA.kind, object, conflicting);
     const message = `${conflictingKind} "${conflicting.name}" also scales ${kind} "${name}"; neither scales until one of them is deleted`;
     return { reason: 'TargetConflict', message };
   }
@@ -27,6 +32,11 @@ export function findBlocker(object: CronHpa, { hpa, others }: OtherScalers): Blo
   if (!hpa?.controller || !hasOwner(hpa)) return undefined;
   const message = `HorizontalPodAutoscaler "${hpa.name}" is managed by ScaledObject "${hpa.controller.name}"`;
   return { reason: 'OwnedByScaledObject', message };
+}
+
+/** The kind or short name of another object, with its API group where it has another one than the object. */
+export function qualifiedKind(kind: string, { group }: CronHpa, other: CronHpa): string {
+  return other.group === group ? kind : `${kind}.${other.group}`;
 }
 
 /** Groups that Kubernetes has replaced. */

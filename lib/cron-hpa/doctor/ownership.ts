@@ -1,6 +1,6 @@
 import { type Check, type Finding, findingsOr, ok } from '#lib/doctor/check.ts';
 import { adjustmentOf, adjustmentProblem, type CronHpa, needsHpa } from '../cron-hpa.ts';
-import { findConflict, type Hpa, hasOwner, targetKey } from '../target-conflicts.ts';
+import { findConflict, type Hpa, hasOwner, qualifiedKind, targetKey } from '../target-conflicts.ts';
 import { type ExaminedCronHpas, failed, OBJECTS, subjectOf } from './examination.ts';
 
 /** Checks that no other scaler conflicts with an object. */
@@ -46,7 +46,7 @@ function findingsOf(
   const names = { NAMESPACE: object.namespace, NAME: object.name };
   const target = `${kind} ${JSON.stringify(name)}`;
   if (conflicting) {
-    const finding = `cronhpa ${JSON.stringify(conflicting.name)} also scales ${target}`;
+    const finding = `${qualifiedKind('cronhpa', object, conflicting)} ${JSON.stringify(conflicting.name)} also scales ${target}`;
     return [failed(subject, finding, { diagnosis: 'cronhpa-target-contended', ...names })];
   }
   if (!hpa) {

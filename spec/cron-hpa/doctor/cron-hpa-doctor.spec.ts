@@ -63,6 +63,15 @@ describe('cronHpaDoctor', () => {
       { status: 'ok', subject, seen: `served as ${version}` },
       { status: 'ok', subject: 'cronhpa default/web', seen: 'scales Deployment "web", spec.replicas 2' },
     ]);
+    await cronHpa('web', [DAILY]);
+    const contended = (await examineAutoscaler(server, [flag])).findings.flatMap((one) =>
+      one.status === 'failed' && one.diagnosis === 'cronhpa-target-contended' ? [one.seen] : [],
+    );
+    expect(contended).to.have.members([
+      'cronhpa.autoscaling.alibabacloud.com "web" also scales Deployment "web"',
+      'cronhpa.autoscaling.stke.com "web" also scales Deployment "web"',
+    ]);
+    await server.client.delete(`${CRON_HPAS}/web`);
     const without = (await examineAutoscaler(server)).findings.map((one) => one.subject);
     expect(without).not.to.include(subject).and.not.to.include('cronhpa default/web');
   });
