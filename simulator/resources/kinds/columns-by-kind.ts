@@ -94,7 +94,7 @@ function hpaTargets(hpa: KubernetesObject): string {
 }
 
 function targetOf(metric: Fields, status: Fields | undefined): string {
-  const field = SOURCES[String(metric.type)];
+  const field = SOURCES.get(String(metric.type));
   if (field === undefined) return '<unknown type>';
   const { name, target } = fieldsOf(metric[field]);
   const { value, averageValue, averageUtilization } = fieldsOf(target);
@@ -112,13 +112,14 @@ function targetOf(metric: Fields, status: Fields | undefined): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const SOURCES: Readonly<Record<string, string>> = {
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-  Pods: 'pods',
-  Object: 'object',
-  External: 'external',
-};
+/** The field of a metric by its type. */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['Resource', 'resource'],
+  ['ContainerResource', 'containerResource'],
+  ['Pods', 'pods'],
+  ['Object', 'object'],
+  ['External', 'external'],
+]);
 
 function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : {};

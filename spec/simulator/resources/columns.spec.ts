@@ -81,6 +81,7 @@ describe('columnsOf HorizontalPodAutoscalers', () => {
     ],
     [[cpu, rps, hits, memory], [], 'cpu: <unknown>/60%, <unknown>/10 + 2 more...'],
     [[{ type: 'Later' }], [], '<unknown type>'],
+    [[{ type: 'constructor' }], [], '<unknown type>'],
   ];
 
   for (const [metrics, currentMetrics, cell] of TARGETS)
