@@ -3,7 +3,7 @@ export interface MetricsBatch extends ResponseTimes {
   readonly nodeName: string;
   readonly stampResolution: StampResolution;
   /** `undefined` if the kubelet did not report the node's usage. */
-  readonly node: NodePoint | undefined;
+  readonly node: MetricsPoint | undefined;
   readonly pods: readonly PodPoints[];
   /** Descriptions of unreadable parts of the response. */
   readonly ignored: readonly string[];
@@ -20,8 +20,8 @@ export interface ResponseTimes {
 }
 
 /**
- * Usage of one container or node as reported by a kubelet. Values that the kubelet lacks (it reports 0) are
- * `undefined`.
+ * Usage of one container or node as reported by a kubelet, with all values that autoscalers need. Other values that
+ * the kubelet lacks (it reports 0) are `undefined`.
  */
 export interface MetricsPoint {
   /** Of the container or the node. */
@@ -46,18 +46,13 @@ export interface MetricsPoint {
   readonly extraBytes?: ExtraBytes | undefined;
 }
 
-/** A container with all values that autoscalers need. */
-export type ContainerPoint = MetricsPoint;
-
-export type NodePoint = MetricsPoint;
-
 export interface PodPoints {
   readonly namespace: string;
   readonly name: string;
   /** `undefined` for `/metrics/resource`, which does not report it. */
   readonly uid: string | undefined;
   /** The containers with complete data, in the kubelet's order. */
-  readonly containers: readonly ContainerPoint[];
+  readonly containers: readonly MetricsPoint[];
   /** Which container lacks which value, so that a sum over the pod would be too small. */
   readonly incompleteBecause: string | undefined;
 }

@@ -1,9 +1,4 @@
-import type {
-  ContainerPoint,
-  MetricsBatch,
-  NodePoint,
-  PodPoints,
-} from '#lib/resource-metrics/metrics-batch.ts';
+import type { MetricsBatch, MetricsPoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import type { ReadingResponse } from '#lib/resource-metrics/sink/reading-response.ts';
 
 /** Reference time of specs by the kubelet's clock, in whole seconds. */
@@ -12,7 +7,7 @@ export const T0_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
 export const at = (seconds: number): number => T0_MS + seconds * 1000;
 
 /** A container that started long ago, has used one core-second and uses 1 MiB, with changes. */
-export function containerPoint(changes: Partial<ContainerPoint> = {}): ContainerPoint {
+export function containerPoint(changes: Partial<MetricsPoint> = {}): MetricsPoint {
   return {
     name: 'app',
     startedAtMs: at(-3600),
@@ -25,7 +20,7 @@ export function containerPoint(changes: Partial<ContainerPoint> = {}): Container
 }
 
 /** A node that started long ago, with changes. */
-export function nodePoint(changes: Partial<NodePoint> = {}): NodePoint {
+export function nodePoint(changes: Partial<MetricsPoint> = {}): MetricsPoint {
   return {
     name: 'node-1',
     startedAtMs: at(-86_400),

@@ -1,9 +1,4 @@
-import type {
-  ContainerPoint,
-  MetricsBatch,
-  NodePoint,
-  PodPoints,
-} from '#lib/resource-metrics/metrics-batch.ts';
+import type { MetricsBatch, MetricsPoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import { PackedHistories } from './packed-histories.ts';
 import { PodRecord } from './pod-record.ts';
 import { describeResponse, type ReadingResponse } from './reading-response.ts';
@@ -84,7 +79,7 @@ function sincePreviousScrape(
   { resolutionMs }: NodeRecordOptions,
 ): number {
   if (previous) return receivedAtMs - previous.response.requestedAtMs;
-  const startsInFuture = ({ startedAtMs, takenAtMs }: ContainerPoint) =>
+  const startsInFuture = ({ startedAtMs, takenAtMs }: MetricsPoint) =>
     startedAtMs !== undefined && startedAtMs > takenAtMs;
   return pods.some(({ containers }) => containers.some(startsInFuture)) ? 0 : resolutionMs;
 }
@@ -112,7 +107,7 @@ function nextNodeUsage(
 }
 
 /** After the first reading of a node, the rate measured by the kubelet is served, if it reports one. */
-function usageByKubelet(point: NodePoint): MeasuredUsage | undefined {
+function usageByKubelet(point: MetricsPoint): MeasuredUsage | undefined {
   if (point.cpuUsageNanocores === undefined) return undefined;
   return {
     name: point.name,

@@ -15,7 +15,7 @@ export interface UsageHistory {
   readonly usage: MeasuredUsage | undefined;
 }
 
-/** What all readings of a response have in common. */
+/** What the readings of all containers of a response, or that of its node, have in common. */
 export interface ReadingContext {
   readonly response: ReadingResponse;
   /**

@@ -1,13 +1,13 @@
 import { createStringInterner, type Interner } from '#lib/cache/interner.ts';
 import type {
-  ContainerPoint,
   ExtraResources,
+  MetricsPoint,
   PodPoints,
   ResponseTimes,
 } from '#lib/resource-metrics/metrics-batch.ts';
 
 /** A container as reported by a kubelet; missing values are `undefined`. */
-export type ContainerReport = { readonly [Key in keyof ContainerPoint]: ContainerPoint[Key] | undefined } & {
+export type ContainerReport = { readonly [Key in keyof MetricsPoint]: MetricsPoint[Key] | undefined } & {
   readonly name: string;
 };
 
@@ -24,7 +24,7 @@ const FEW = 8;
 export function completePod(
   reports: readonly ContainerReport[],
 ): Pick<PodPoints, 'containers' | 'incompleteBecause'> {
-  const containers: ContainerPoint[] = [];
+  const containers: MetricsPoint[] = [];
   const lacking: ContainerReport[] = [];
   for (const report of latestByName(reports)) {
     if (isComplete(report)) containers.push(report);
@@ -51,7 +51,7 @@ function haveDistinctNames(reports: readonly ContainerReport[]): boolean {
   return true;
 }
 
-function isComplete(report: ContainerReport): report is ContainerPoint {
+function isComplete(report: ContainerReport): report is MetricsPoint {
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = report;
   return takenAtMs !== undefined && cpuCoreNanoseconds !== undefined && memoryBytes !== undefined;
 }
@@ -59,7 +59,7 @@ function isComplete(report: ContainerReport): report is ContainerPoint {
 /** Finds the first container that lacks a value and is not a terminated init container. */
 function firstLack(
   lacking: readonly ContainerReport[],
-  running: readonly ContainerPoint[],
+  running: readonly MetricsPoint[],
 ): ContainerReport | undefined {
   let lastStartMs = Number.NEGATIVE_INFINITY;
   for (const { startedAtMs } of running) lastStartMs = Math.max(lastStartMs, startedAtMs ?? lastStartMs);

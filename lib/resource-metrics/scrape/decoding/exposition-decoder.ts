@@ -1,5 +1,5 @@
 import type { Interner } from '#lib/cache/interner.ts';
-import type { MetricsBatch, NodePoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
+import type { MetricsBatch, MetricsPoint, PodPoints } from '#lib/resource-metrics/metrics-batch.ts';
 import { ContainerCount, IgnoredParts } from '#lib/resource-metrics/scrape/response-bounds.ts';
 import {
   type ContainerReport,
@@ -125,7 +125,7 @@ function nodeReport(reader: SampleReader, { node }: ExpositionDraft): ReportDraf
   return reader.labels(() => {}) === undefined ? undefined : node;
 }
 
-function completeNode(node: ContainerReport): NodePoint | undefined {
+function completeNode(node: ContainerReport): MetricsPoint | undefined {
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = node;
   if (takenAtMs === undefined || cpuCoreNanoseconds === undefined || memoryBytes === undefined)
     return undefined;

@@ -3,7 +3,7 @@ import type {
   ExtraBytes,
   ExtraResources,
   MetricsBatch,
-  NodePoint,
+  MetricsPoint,
   PodPoints,
 } from '#lib/resource-metrics/metrics-batch.ts';
 import {
@@ -81,7 +81,7 @@ export function decodeSummary(
   };
 }
 
-function readNode(stats: Json, name: string, reading: Reading): NodePoint | undefined {
+function readNode(stats: Json, name: string, reading: Reading): MetricsPoint | undefined {
   const { extras } = reading;
   const usage = readUsage(stats, reading);
   const { takenAtMs, cpuCoreNanoseconds, memoryBytes } = usage;
