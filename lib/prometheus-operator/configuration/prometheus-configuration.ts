@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import type { Declared, SelectedKind } from '../objects/declared-object.ts';
 import { Refusal, refuse, within } from '../objects/refusal.ts';
 import type { ObjectSet } from '../selection/object-set.ts';
@@ -92,6 +93,11 @@ export function configurePrometheus(
     refused,
     omittedFields: [...omitted].sort(),
   };
+}
+
+/** Formats a configuration as Prometheus reads it: what YAML 1.1 would read as a number or boolean is quoted. */
+export function formatConfiguration(file: Block): string {
+  return stringify(file, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 function createContext(

@@ -1,8 +1,8 @@
 import { messageOf } from '#lib/telemetry/error-text.ts';
 import { printable } from '#lib/telemetry/printable.ts';
-import { formatConfiguration } from '../configuration/format-configuration.ts';
 import {
   configurePrometheus,
+  formatConfiguration,
   type PrometheusConfiguration,
 } from '../configuration/prometheus-configuration.ts';
 import type { Declared, DeclaredKind } from '../objects/declared-object.ts';

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { formatConfiguration } from '#lib/prometheus-operator/configuration/format-configuration.ts';
-import { configurePrometheus } from '#lib/prometheus-operator/configuration/prometheus-configuration.ts';
+import {
+  configurePrometheus,
+  formatConfiguration,
+} from '#lib/prometheus-operator/configuration/prometheus-configuration.ts';
 import { Refusal } from '#lib/prometheus-operator/objects/refusal.ts';
 import { ObjectSet, readObjectType } from '#lib/prometheus-operator/selection/object-set.ts';
 import { requireProgram } from '#spec/support/machine-programs.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import { formatConfiguration } from '#lib/prometheus-operator/configuration/format-configuration.ts';
 import {
   configurePrometheus,
+  formatConfiguration,
   type PrometheusConfiguration,
 } from '#lib/prometheus-operator/configuration/prometheus-configuration.ts';
 import type { Declared, SelectedKind } from '#lib/prometheus-operator/objects/declared-object.ts';
