@@ -5,9 +5,9 @@ import {
   formatConfiguration,
   type PrometheusConfiguration,
 } from '../configuration/prometheus-configuration.ts';
-import type { Declared, DeclaredKind } from '../objects/declared-object.ts';
+import type { Declared } from '../objects/declared-object.ts';
 import { Refusal } from '../objects/refusal.ts';
-import { ObjectSet, readObjectType } from '../selection/object-set.ts';
+import { identify, ObjectSet, readObjectType } from '../selection/object-set.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { type FileObject, readFiles } from './read-files.ts';
 import type { RenderOptions } from './render-options.ts';
@@ -34,17 +34,15 @@ export async function render(options: RenderOptions): Promise<Rendered> {
   const prometheuses = read.set.ofKind('Prometheus');
   if (prometheuses.length === 0 && refusals.length === 0)
     throw new Error(`Cannot find a Prometheus in ${options.paths.join(', ')}`);
-  const placeOf = (object: Declared<DeclaredKind>) => read.places.get(keyOf(object)) ?? '';
+  const placeOf = (object: Declared) => read.places.get(identify(object)) ?? '';
   const documents: string[] = [];
   for (const prometheus of prometheuses) {
-    const name = `Prometheus ${prometheus.namespace}/${prometheus.name}`;
+    const name = identify(prometheus);
     try {
       const configured = configurePrometheus(prometheus, read.set, options);
       documents.push(formatDocument(name, configured, options));
       for (const { object, reason } of configured.refused)
-        refusals.push(
-          `${placeOf(object)}: ${object.kind} ${object.namespace}/${object.name} is left out of ${name}: ${reason}`,
-        );
+        refusals.push(`${placeOf(object)}: ${identify(object)} is left out of ${name}: ${reason}`);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refusals.push(`${placeOf(prometheus)}: ${name} has no configuration: ${error.message}`);
@@ -104,8 +102,4 @@ function readObjects(objects: readonly FileObject[], namespace: string): ReadObj
     }
   }
   return { set, places, refusals, unsupported: [...unsupported].sort() };
-}
-
-function keyOf({ kind, namespace, name }: Declared<DeclaredKind>): string {
-  return `${kind} ${namespace}/${name}`;
 }

@@ -8,7 +8,6 @@ import {
   isDeclaredKind,
   readDeclared,
 } from '../objects/declared-object.ts';
-import { compareNames } from './compare-names.ts';
 
 /** A group of the API whose objects declare what Prometheus does. */
 const GROUP = 'monitoring.coreos.com';
@@ -21,9 +20,10 @@ const CONFIG_MAP = z.object({ data: z.record(z.string(), z.string()).nullish() }
 
 /** The objects from which configurations are made, by kind. */
 export class ObjectSet {
+  /** By {@link identify}. */
   readonly #declared = new Map<string, Declared>();
   readonly #namespaces = new Map<string, Readonly<Record<string, string>>>();
-  /** Values by key, of Secrets decoded. */
+  /** Values by key, of Secrets decoded; of an object by {@link identify}. */
   readonly #data = new Map<string, ReadonlyMap<string, string>>();
   readonly #defaultNamespace: string;
 
@@ -34,7 +34,7 @@ export class ObjectSet {
   /**
    * Adds an object, or replaces that of the same name.
    *
-   * @returns a key that identifies it; `unsupported` for a kind of the group that this program does not read, `ignored`
+   * @returns the key of {@link identify}; `unsupported` for a kind of the group that this program does not read, `ignored`
    * for any other kind
    * @throws for an object that its schema refuses
    */
@@ -42,7 +42,7 @@ export class ObjectSet {
     if (group === GROUP) {
       if (!isDeclaredKind(kind)) return { outcome: 'unsupported' };
       const object = readDeclared(kind, value, this.#defaultNamespace);
-      const key = keyOf(kind, object);
+      const key = identify(object);
       this.#declared.set(key, object);
       return { outcome: 'added', key };
     }
@@ -54,15 +54,15 @@ export class ObjectSet {
     }
     if (kind !== 'Secret' && kind !== 'ConfigMap') return { outcome: 'ignored' };
     const { namespace = this.#defaultNamespace, name } = readObject(value).metadata;
-    const key = keyOf(kind, { namespace, name });
+    const key = identify({ kind, namespace, name });
     this.#data.set(key, kind === 'Secret' ? readSecret(value) : readConfigMap(value));
     return { outcome: 'added', key };
   }
 
-  /** Sorted by namespace and name. */
+  /** Sorted by `namespace/name`, as the jobs of a configuration are. */
   ofKind<Kind extends DeclaredKind>(kind: Kind): readonly Declared<Kind>[] {
     const objects = [...this.#declared.values()].filter((one): one is Declared<Kind> => one.kind === kind);
-    return objects.sort(compareNames);
+    return objects.sort((one, other) => (identify(one) < identify(other) ? -1 : 1));
   }
 
   /** Labels of a namespace, of which only the name may be known. */
@@ -72,7 +72,7 @@ export class ObjectSet {
 
   /** Values of a Secret or ConfigMap by key; `undefined` if there is no such object. */
   data(kind: 'Secret' | 'ConfigMap', name: NamespacedName): ReadonlyMap<string, string> | undefined {
-    return this.#data.get(keyOf(kind, name));
+    return this.#data.get(identify({ kind, ...name }));
   }
 }
 
@@ -93,7 +93,8 @@ interface NamespacedName {
   readonly name: string;
 }
 
-function keyOf(kind: string, { namespace, name }: NamespacedName): string {
+/** Identifies an object in an {@link ObjectSet}, and for the reader of a message: as in `ServiceMonitor shop/web`. */
+export function identify({ kind, namespace, name }: NamespacedName & { readonly kind: string }): string {
   return `${kind} ${namespace}/${name}`;
 }
 
