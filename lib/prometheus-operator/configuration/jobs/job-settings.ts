@@ -110,21 +110,25 @@ function hasSource(source: TlsConfig['ca']): boolean {
   return source?.secret !== undefined || source?.configMap !== undefined;
 }
 
-/** Relabelings of the targets of an object, after those that the kind of the object has. */
+/**
+ * Relabelings that an object has itself, and after them the one that sets its enforced label.
+ *
+ * @param field that has the relabelings, as it is named in reasons
+ */
 export function ownRelabelings(
+  field: string,
   relabelings: readonly Relabeling[] | undefined,
   object: Declared<SelectedKind>,
-  scrapeClass: CheckedScrapeClass | undefined,
   context: ConfigurationContext,
 ): Relabelings {
+  const enforced = enforcedLabel(object, context);
   return [
-    ...(scrapeClass?.relabelings ?? []),
-    ...within('relabelConfigs', () => writeRelabelings(relabelings, context.version)),
-    ...enforcedRelabelings(object, context),
+    ...within(field, () => writeRelabelings(relabelings, context.version)),
+    ...(enforced === undefined ? [] : [setLabel(enforced.name, enforced.value)]),
   ];
 }
 
-/** Relabelings of the series of an object. */
+/** Relabelings of the series of an object: those of its scrape class are the first. */
 export function metricRelabelings(
   relabelings: readonly Relabeling[] | undefined,
   object: Declared<SelectedKind>,
@@ -133,18 +137,8 @@ export function metricRelabelings(
 ): Relabelings {
   return [
     ...(scrapeClass?.metricRelabelings ?? []),
-    ...within('metricRelabelConfigs', () => writeRelabelings(relabelings, context.version)),
-    ...enforcedRelabelings(object, context),
+    ...ownRelabelings('metricRelabelConfigs', relabelings, object, context),
   ];
-}
-
-/** Sets the label that the Prometheus adds to all that an object has. */
-export function enforcedRelabelings(
-  object: Declared<SelectedKind>,
-  context: ConfigurationContext,
-): Relabelings {
-  const enforced = enforcedLabel(object, context);
-  return enforced === undefined ? [] : [setLabel(enforced.name, enforced.value)];
 }
 
 /** What targets are: names of their labels in Prometheus' discovery. */

@@ -93,7 +93,8 @@ export function serviceMonitorJobs(
           { ...copyLabel('__meta_kubernetes_service_name', 'job'), replacement: FIRST_GROUP },
           ...(spec.jobLabel ? [jobLabel('service', spec.jobLabel)] : []),
           ...endpointLabel(endpoint.port || endpoint.targetPort),
-          ...ownRelabelings(endpoint.relabelings, monitor, scrapeClass, context),
+          ...(scrapeClass?.relabelings ?? []),
+          ...ownRelabelings('relabelConfigs', endpoint.relabelings, monitor, context),
           ...shardingRelabelings('__address__', shardsOf(context.prometheus.spec)),
         ],
       });
@@ -141,7 +142,8 @@ export function podMonitorJobs(
           ...(spec.jobLabel ? [jobLabel('pod', spec.jobLabel)] : []),
           // A label by portNumber would change the identity of series that are recorded without it.
           ...endpointLabel(endpoint.port || (endpoint.portNumber ? undefined : endpoint.targetPort)),
-          ...ownRelabelings(endpoint.relabelings, monitor, scrapeClass, context),
+          ...(scrapeClass?.relabelings ?? []),
+          ...ownRelabelings('relabelConfigs', endpoint.relabelings, monitor, context),
           ...shardingRelabelings('__address__', shardsOf(context.prometheus.spec)),
         ],
       }),

@@ -12,13 +12,12 @@ import {
   type Relabelings,
   setLabel,
   shardingRelabelings,
-  writeRelabelings,
 } from '../relabelings.ts';
 import {
-  enforcedRelabelings,
   honorTimestamps,
   job,
   metricRelabelings,
+  ownRelabelings,
   selectTargets,
   writeClient,
   writeScrapeSettings,
@@ -55,7 +54,6 @@ export function probeJob(probe: Declared<'Probe'>, context: ConfigurationContext
       setLabel('__address__', spec.prober.url),
       ...(scrapeClass?.relabelings ?? []),
       ...targets.ownRelabelings,
-      ...enforcedRelabelings(probe, context),
       ...shardingRelabelings('__param_target', shardsOf(context.prometheus.spec)),
     ],
     metric_relabel_configs: metricRelabelings(spec.metricRelabelings, probe, scrapeClass, context),
@@ -86,8 +84,11 @@ function writeTargets(probe: Declared<'Probe'>, context: ConfigurationContext): 
     return {
       discovery: { static_configs: [{ targets, labels: { namespace: probe.namespace, ...labels } }] },
       relabelings: [copyLabel('__address__', '__param_target')],
-      ownRelabelings: within('targets.staticConfig.relabelConfigs', () =>
-        writeRelabelings(relabelingConfigs, context.version),
+      ownRelabelings: ownRelabelings(
+        'targets.staticConfig.relabelConfigs',
+        relabelingConfigs,
+        probe,
+        context,
       ),
     };
   }
@@ -109,8 +110,11 @@ function writeTargets(probe: Declared<'Probe'>, context: ConfigurationContext): 
       ...within('targets.ingress', () => selectTargets(ingress.selector, 'ingress')),
       ...INGRESS_LABELS,
     ],
-    ownRelabelings: within('targets.ingress.relabelConfigs', () =>
-      writeRelabelings(ingress.relabelingConfigs, context.version),
+    ownRelabelings: ownRelabelings(
+      'targets.ingress.relabelConfigs',
+      ingress.relabelingConfigs,
+      probe,
+      context,
     ),
   };
 }

@@ -51,12 +51,7 @@ export function scrapeConfigJob(object: Declared<'ScrapeConfig'>, context: Confi
   if (unsupported.length > 0) refuse(`${unsupported.join(', ')}: not supported`);
   const scrapeClass = findScrapeClass(spec.scrapeClass, context);
   checkTimeout(spec.scrapeTimeout, spec.scrapeInterval || context.prometheus.spec.scrapeInterval);
-  const relabelings = ownRelabelings(
-    spec.relabelings,
-    object,
-    scrapeClass && { ...scrapeClass, relabelings: [] },
-    context,
-  );
+  const relabelings = ownRelabelings('relabelConfigs', spec.relabelings, object, context);
   const shards = shardsOf(context.prometheus.spec);
   const isSharded = spec.relabelings?.some(({ action }) => action.toLowerCase() === 'hashmod');
   return job(`scrapeConfig/${namespace}/${name}`, {
