@@ -12,7 +12,7 @@ import {
 } from '../configuration-context.ts';
 import { writeProxy } from '../credentials.ts';
 import { checkTimeout } from '../durations.ts';
-import { discoveredNamespaces, writeDiscovery } from '../kubernetes-discovery.ts';
+import { type DiscoveryRole, discoveredNamespaces, writeDiscovery } from '../kubernetes-discovery.ts';
 import { bodySizeLimit } from '../limits.ts';
 import {
   copyLabel,
@@ -72,15 +72,7 @@ export function serviceMonitorJobs(
       return job(`serviceMonitor/${monitor.namespace}/${monitor.name}/${index}`, {
         ...writeEndpoint(endpoint, monitor, scrapeClass, context),
         kubernetes_sd_configs: [
-          writeDiscovery(
-            {
-              role,
-              namespaces: discoveredNamespaces(spec.namespaceSelector, monitor, context),
-              attachesNode: (spec.attachMetadata ?? scrapeClass?.attachMetadata)?.node,
-              selectors: selected.selectors,
-            },
-            context,
-          ),
+          discoverTargets({ monitor, scrapeClass, role, selectors: selected.selectors }, context),
         ],
         relabel_configs: [
           JOB_BEFORE_RELABELING,
@@ -119,15 +111,7 @@ export function podMonitorJobs(
       job(`podMonitor/${namespace}/${name}/${index}`, {
         ...writeEndpoint(endpoint, monitor, scrapeClass, context),
         kubernetes_sd_configs: [
-          writeDiscovery(
-            {
-              role: 'pod',
-              namespaces: discoveredNamespaces(spec.namespaceSelector, monitor, context),
-              attachesNode: (spec.attachMetadata ?? scrapeClass?.attachMetadata)?.node,
-              selectors: selected.selectors,
-            },
-            context,
-          ),
+          discoverTargets({ monitor, scrapeClass, role: 'pod', selectors: selected.selectors }, context),
         ],
         relabel_configs: [
           JOB_BEFORE_RELABELING,
@@ -171,6 +155,29 @@ function writeEndpoint(
     body_size_limit: bodySizeLimit(monitor.spec.bodySizeLimit, spec.enforcedBodySizeLimit),
     metric_relabel_configs: metricRelabelings(endpoint.metricRelabelings, monitor, scrapeClass, context),
   };
+}
+
+interface MonitorDiscovery {
+  readonly monitor: Monitor;
+  readonly scrapeClass: CheckedScrapeClass | undefined;
+  readonly role: DiscoveryRole;
+  readonly selectors: readonly Block[];
+}
+
+function discoverTargets(
+  { monitor, scrapeClass, role, selectors }: MonitorDiscovery,
+  context: ConfigurationContext,
+): Block {
+  const { namespaceSelector, attachMetadata = scrapeClass?.attachMetadata } = monitor.spec;
+  return writeDiscovery(
+    {
+      role,
+      namespaces: discoveredNamespaces(namespaceSelector, monitor, context),
+      attachesNode: attachMetadata?.node,
+      selectors,
+    },
+    context,
+  );
 }
 
 /** Selects targets by labels: in the discovery of Prometheus if the monitor desires it, by relabelings otherwise. */
