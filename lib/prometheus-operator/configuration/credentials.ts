@@ -188,10 +188,10 @@ function checkTls(config: TlsConfig): void {
   const { ca, cert, keySecret, caFile, certFile, keyFile, minVersion, maxVersion } = config;
   requireOne('ca', ca);
   requireOne('cert', cert);
-  if (isPresent(ca) && caFile) refuse('cannot specify both caFile and ca');
-  if (isPresent(cert) && certFile) refuse('cannot specify both certFile and cert');
+  if (hasSource(ca) && caFile) refuse('cannot specify both caFile and ca');
+  if (hasSource(cert) && certFile) refuse('cannot specify both certFile and cert');
   if (keySecret && keyFile) refuse('cannot specify both keyFile and keySecret');
-  const hasCertificate = isPresent(cert) || Boolean(certFile);
+  const hasCertificate = hasSource(cert) || Boolean(certFile);
   const hasKey = keySecret !== undefined || Boolean(keyFile);
   if (hasCertificate && !hasKey) refuse('cannot specify client cert without client key');
   if (hasKey && !hasCertificate) refuse('cannot specify client key without client cert');
@@ -204,7 +204,8 @@ function requireOne(name: string, source: SecretOrConfigMap | undefined): void {
     refuse(`SecretOrConfigMap ${name}: cannot specify both Secret and ConfigMap`);
 }
 
-function isPresent(source: SecretOrConfigMap | undefined): boolean {
+/** Whether a Secret or ConfigMap is named. */
+export function hasSource(source: SecretOrConfigMap | undefined): boolean {
   return source?.secret !== undefined || source?.configMap !== undefined;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../configuration-context.ts';
 import {
   type ClientAuthentication,
+  hasSource,
   writeAuthentication,
   writeAuthorization,
   writeTls,
@@ -104,10 +105,6 @@ function withFilesOfClass(tls: TlsConfig, ofClass: TlsConfig | undefined): TlsCo
     ...(!hasSource(tls.cert) && !tls.certFile && { certFile: ofClass.certFile }),
     ...(!tls.keySecret && !tls.keyFile && { keyFile: ofClass.keyFile }),
   };
-}
-
-function hasSource(source: TlsConfig['ca']): boolean {
-  return source?.secret !== undefined || source?.configMap !== undefined;
 }
 
 /**
