@@ -2,24 +2,12 @@
 // are in docs/reference/cron-hpa.md, and any other makes the exit status 1. It is 2 if the file cannot be read.
 import { readFileSync } from 'node:fs';
 import { compareCronVector, parseCronVectors } from '#spec/support/cron-vectors.ts';
+import { runReplay } from '#spec/support/run-replay.ts';
 
-const USAGE = 'Usage: npm run -s replay-cron -- FILE\n';
+await runReplay({ name: 'replay-cron', argument: 'FILE', replay });
 
-const [file, ...more] = process.argv.slice(2);
-if (file === '--help' || file === '-h') process.stdout.write(USAGE);
-else if (file === undefined || more.length > 0) {
-  process.stderr.write(USAGE);
-  process.exitCode = 2;
-} else
-  try {
-    process.exitCode = replay(file);
-  } catch (error) {
-    process.stderr.write(`Cannot replay ${file}: ${(error as Error).message}\n`);
-    process.exitCode = 2;
-  }
-
-/** Reports how each schedule of a file compares. Returns the exit status. */
-function replay(path: string): number {
+/** Reports how each schedule of a file compares. */
+function replay(path: string): boolean {
   let agreed = 0;
   let unexpected = 0;
   const deliberate = new Map<string, number>();
@@ -37,5 +25,5 @@ function replay(path: string): number {
   for (const [name, count] of deliberate)
     process.stdout.write(`${count} differ by ${name}, see docs/reference/cron-hpa.md\n`);
   process.stdout.write(`${agreed} agree, ${vectors.length - agreed} differ\n`);
-  return unexpected === 0 ? 0 : 1;
+  return unexpected === 0;
 }

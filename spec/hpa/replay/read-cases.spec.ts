@@ -24,35 +24,35 @@ describe('readCases', () => {
       readCases(file);
       return 'nothing';
     } catch (error) {
-      return (error as Error).message.replace(file, 'FILE');
+      return (error as Error).message;
     }
   };
 
   it('names a truncated line', () => {
     expect(refusal(`${first}\n${second.slice(0, 500)}`)).to.match(
-      /^Cannot replay FILE: line 2 is no JSON, so the file was cut or is another: /,
+      /^line 2 is no JSON, so the file was cut or is another: /,
     );
     const packed = gzipSync(`${first}\n${second}\n`);
     expect(refusal(packed.subarray(0, packed.length - 20))).to.equal(
-      'Cannot replay FILE: it cannot be unpacked: unexpected end of file',
+      'it cannot be unpacked: unexpected end of file',
     );
   });
 
   it('names a missing or invalid field, and the rule', () => {
     const { scale: _, ...without } = JSON.parse(first);
     expect(refusal(JSON.stringify(without))).to.equal(
-      'Cannot replay FILE: line 1 is no recorded decision: scale: Invalid input: expected object, received undefined',
+      'line 1 is no recorded decision: scale: Invalid input: expected object, received undefined',
     );
     const many = { ...JSON.parse(first), pods: 7, config: {}, hpa: [] };
-    expect(refusal(`\n${JSON.stringify(many)}`)).to.match(/^Cannot replay FILE: line 2 .*; and 3 more$/);
+    expect(refusal(`\n${JSON.stringify(many)}`)).to.match(/^line 2 .*; and 3 more$/);
     expect(refusal('[1, 2]')).to.contain('line 1 is no recorded decision: it: Invalid input');
   });
 
   it('rejects binary, empty and missing files', () => {
-    expect(refusal(Buffer.from([0x80, 0xff, 0x00]))).to.equal('Cannot replay FILE: it is no text in UTF-8');
-    expect(refusal('\n \n')).to.equal('Cannot replay FILE: there is no case in it, one a line as JSON');
-    expect(() => readCases(join(folder, 'none'))).to.throw(/Cannot replay .*none: ENOENT/);
-    expect(() => readCases(folder)).to.throw(/Cannot replay .*: EISDIR/);
+    expect(refusal(Buffer.from([0x80, 0xff, 0x00]))).to.equal('it is no text in UTF-8');
+    expect(refusal('\n \n')).to.equal('there is no case in it, one a line as JSON');
+    expect(() => readCases(join(folder, 'none'))).to.throw(/^ENOENT/);
+    expect(() => readCases(folder)).to.throw(/^EISDIR/);
     expect(refusal('\u001b[31m{')).to.not.contain('\u001b');
   });
 

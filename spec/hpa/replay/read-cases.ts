@@ -18,14 +18,10 @@ export interface LocatedCase {
 /**
  * Reads a file of recorded decisions, gzipped or not.
  *
- * @throws {Error} with the file, the line, and the rule
+ * @throws {Error} with the line and the rule
  */
 export function readCases(file: string): readonly LocatedCase[] {
-  try {
-    return parseCases(textOf(readFileSync(file)));
-  } catch (error) {
-    throw new Error(`Cannot replay ${file}: ${(error as Error).message}`, { cause: error });
-  }
+  return parseCases(textOf(readFileSync(file)));
 }
 
 /** Reads one case per line. @throws {Error} with the line and the rule */

@@ -54,7 +54,7 @@ function replayed(recorded: LocatedCase['recorded'], place: string): ReturnType<
     return replayCase(recorded);
   } catch (cause) {
     const why = (cause as Error).message;
-    throw new Error(`Cannot replay ${place}, ${recorded.id}: ${why}`, { cause });
+    throw new Error(`${place}, ${recorded.id}: ${why}`, { cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import { runReplay } from '#spec/support/run-replay.ts';
 import { readCases } from './recorded-case.ts';
 import { replayCase } from './replay-case.ts';
 
@@ -6,23 +7,10 @@ import { replayCase } from './replay-case.ts';
 // the file cannot be read.
 
 const PAGE = 'docs/reference/prometheus-operator.md';
-const USAGE = 'Usage: npm run -s replay-prometheus-operator -- FILE\n';
 
-const [file, ...more] = process.argv.slice(2);
-if (file === '--help' || file === '-h') process.stdout.write(USAGE);
-else if (file === undefined || more.length > 0) {
-  process.stderr.write(USAGE);
-  process.exitCode = 2;
-} else
-  try {
-    process.exitCode = replay(file);
-  } catch (error) {
-    process.stderr.write(`Cannot replay ${file}: ${(error as Error).message}\n`);
-    process.exitCode = 2;
-  }
+await runReplay({ name: 'replay-prometheus-operator', argument: 'FILE', replay });
 
-/** @returns the exit status */
-function replay(path: string): number {
+function replay(path: string): boolean {
   const replayed = readCases(path).map(replayCase);
   const differing = replayed.filter(({ outcome }) => outcome === 'differs');
   for (const { name, deliberate, why } of differing)
@@ -32,5 +20,5 @@ function replay(path: string): number {
     process.stdout.write(`not built yet: ${why} (${cases.length} cases)\n`);
   const agreed = replayed.length - differing.length - notBuilt.length;
   process.stdout.write(`${agreed} agree, ${differing.length} differ, ${notBuilt.length} not built yet\n`);
-  return differing.every(({ why }) => why === undefined) ? 0 : 1;
+  return differing.every(({ why }) => why === undefined);
 }
