@@ -118,8 +118,7 @@ export function keepMatching(label: string, text: string | number): Block {
 }
 
 /** What the first group of a regular expression matched, as Prometheus' replacements refer to it. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: in the syntax of Prometheus
-export const FIRST_GROUP = '${1}';
+export const FIRST_GROUP = `\${1}`;
 
 /** Copies a label. */
 export function copyLabel(from: string, to: string): Block {

@@ -125,8 +125,7 @@ const INGRESS_LABELS: Relabelings = [
     separator: ';',
     regex: '(.+);(.+);(.+)',
     target_label: '__param_target',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: in the syntax of Prometheus
-    replacement: '${1}://${2}${3}',
+    replacement: `\${1}://\${2}\${3}`,
     action: 'replace',
   },
   copyLabel('__meta_kubernetes_namespace', 'namespace'),
