@@ -44,12 +44,9 @@ function writeAlertmanager(alertmanager: AlertmanagerEndpoints, context: Configu
   const { prometheus, version } = context;
   const { tlsConfig, port } = alertmanager;
   const own = context.references(prometheus.namespace);
-  const role = serviceRole(undefined, context);
-  const prefix = role === 'endpoints' ? 'endpoint' : 'endpointslice';
+  const { role, labelPrefix } = serviceRole(undefined, context);
   const portLabel =
-    typeof port === 'number'
-      ? '__meta_kubernetes_pod_container_port_number'
-      : `__meta_kubernetes_${prefix}_port_name`;
+    typeof port === 'number' ? '__meta_kubernetes_pod_container_port_number' : `${labelPrefix}_port_name`;
   const apiVersion = alertmanager.apiVersion?.toLowerCase();
   return block({
     scheme: alertmanager.scheme?.toLowerCase(),

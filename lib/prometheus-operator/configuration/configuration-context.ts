@@ -42,19 +42,24 @@ export function shardsOf({ shards = 1 }: PrometheusSpec): number {
   return Math.max(1, shards);
 }
 
+interface ServiceRole {
+  readonly role: 'endpoints' | 'endpointslice';
+  readonly labelPrefix: string;
+}
+
 /**
- * The role by which targets of Services are discovered.
+ * The role by which targets of Services are discovered, and what the names of its labels begin with.
  *
  * @param role of the object; that of the Prometheus applies without it
  */
 export function serviceRole(
   role: PrometheusSpec['serviceDiscoveryRole'],
   { prometheus, version }: ConfigurationContext,
-): 'endpoints' | 'endpointslice' {
+): ServiceRole {
   const desired = role ?? prometheus.spec.serviceDiscoveryRole;
   return desired === 'EndpointSlice' && supports('role endpointslice', version)
-    ? 'endpointslice'
-    : 'endpoints';
+    ? { role: 'endpointslice', labelPrefix: '__meta_kubernetes_endpointslice' }
+    : { role: 'endpoints', labelPrefix: '__meta_kubernetes_endpoint' };
 }
 
 /** The label that the Prometheus adds to targets and series of an object; `undefined` if it is excluded. */

@@ -64,7 +64,7 @@ export function serviceMonitorJobs(
 ): readonly Block[] {
   const { spec } = monitor;
   const scrapeClass = findScrapeClass(spec.scrapeClass, context);
-  const role = serviceRole(spec.serviceDiscoveryRole, context);
+  const { role, labelPrefix } = serviceRole(spec.serviceDiscoveryRole, context);
   const selected = selectByLabels(monitor, 'service', [role, 'service'], context);
   return mapAll(spec.endpoints, (endpoint, index) =>
     within(`endpoints[${index}]`, () => {
@@ -77,8 +77,8 @@ export function serviceMonitorJobs(
         relabel_configs: [
           JOB_BEFORE_RELABELING,
           ...selected.relabelings,
-          ...servicePort(endpoint, role),
-          ...serviceLabels(role),
+          ...servicePort(endpoint, labelPrefix),
+          ...serviceLabels(labelPrefix),
           ...(endpoint.filterRunning === false ? [] : [NOT_RUNNING]),
           ...copyMetaLabels('targetLabels', spec.targetLabels, 'service', context),
           ...podTargetLabels(monitor, context),
@@ -195,12 +195,8 @@ function selectByLabels(
   return { selectors, relabelings: [] };
 }
 
-function servicePort(
-  { port, targetPort }: ServiceMonitorEndpoint,
-  role: 'endpoints' | 'endpointslice',
-): Relabelings {
-  const prefix = role === 'endpoints' ? 'endpoint' : 'endpointslice';
-  if (port) return [keepMatching(`__meta_kubernetes_${prefix}_port_name`, port)];
+function servicePort({ port, targetPort }: ServiceMonitorEndpoint, labelPrefix: string): Relabelings {
+  if (port) return [keepMatching(`${labelPrefix}_port_name`, port)];
   return containerPort(targetPort);
 }
 
@@ -215,11 +211,10 @@ function containerPort(port: number | string | undefined): Relabelings {
   return [keepMatching(`__meta_kubernetes_pod_container_port_${by}`, port)];
 }
 
-/** Labels that say of which node or pod, Service and container a target is. */
-function serviceLabels(role: 'endpoints' | 'endpointslice'): Relabelings {
-  const prefix = `__meta_kubernetes_${role === 'endpoints' ? 'endpoint' : 'endpointslice'}_address_target`;
+/** Labels that name the node or pod, the Service and the container of a target. */
+function serviceLabels(labelPrefix: string): Relabelings {
   const nameOf = (kind: string, label: string) => ({
-    source_labels: [`${prefix}_kind`, `${prefix}_name`],
+    source_labels: [`${labelPrefix}_address_target_kind`, `${labelPrefix}_address_target_name`],
     separator: ';',
     regex: `${kind};(.*)`,
     replacement: FIRST_GROUP,
