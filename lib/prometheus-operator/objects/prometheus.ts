@@ -228,7 +228,6 @@ export const PROMETHEUS_SPEC = z.object({
 
 export type PrometheusSpec = Decoded<typeof PROMETHEUS_SPEC>;
 export type ScrapeClass = Decoded<typeof SCRAPE_CLASS>;
-export type ApiServerConfig = Decoded<typeof API_SERVER_CONFIG>;
 export type AlertmanagerEndpoints = Decoded<typeof ALERTMANAGER_ENDPOINTS>;
 export type RemoteWrite = Decoded<typeof REMOTE_WRITE>;
 export type RemoteRead = Decoded<typeof REMOTE_READ>;

@@ -24,15 +24,10 @@ export class References {
     return this.#value('Secret', key);
   }
 
-  /** @throws {Refusal} if the ConfigMap or the key does not exist */
-  configMap(key: ObjectKey): string {
-    return this.#value('ConfigMap', key);
-  }
-
   /** @throws {Refusal} if neither is given, or the object or the key does not exist */
   either({ secret, configMap }: SecretOrConfigMap): string {
     if (secret !== undefined) return this.secret(secret);
-    if (configMap !== undefined) return this.configMap(configMap);
+    if (configMap !== undefined) return this.#value('ConfigMap', configMap);
     return refuse('neither secret nor configMap is given');
   }
 
