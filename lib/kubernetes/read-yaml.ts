@@ -36,7 +36,7 @@ export interface YamlDocument {
 }
 
 /**
- * Parses all YAML documents of a text in linear time. An invalid document costs itself alone.
+ * Parses all YAML documents of a text in linear time. An invalid document does not affect the others.
  *
  * @param options `maxAliasCount` is the maximum number of alias expansions of a document, 0 by default
  * @throws {YamlError} for more than 256 nested brackets and braces

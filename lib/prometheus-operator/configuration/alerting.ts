@@ -58,7 +58,7 @@ function writeAlertmanager(alertmanager: AlertmanagerEndpoints, context: Configu
     ],
     ...writeAuthentication(alertmanager, own),
     api_version:
-      apiVersion === 'v1' && supports('API v2 of Alertmanager alone', version) ? undefined : apiVersion,
+      apiVersion === 'v1' && supports('only API v2 of Alertmanager', version) ? undefined : apiVersion,
     relabel_configs: [
       keepMatching('__meta_kubernetes_service_name', alertmanager.name),
       ...(port === '' ? [] : [keepMatching(portLabel, String(port))]),

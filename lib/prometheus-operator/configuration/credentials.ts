@@ -17,7 +17,7 @@ import { checkUrl } from './check-url.ts';
 
 type BasicAuth = Decoded<typeof BASIC_AUTH>;
 
-/** How a client of Prometheus authenticates. At most one of them is possible. */
+/** How a client of Prometheus authenticates. An object with two of them is refused. */
 export interface ClientAuthentication {
   readonly basicAuth?: BasicAuth | undefined;
   readonly authorization?: Authorization | undefined;
@@ -29,7 +29,7 @@ export interface ClientAuthentication {
   readonly azureAd?: object | undefined;
 }
 
-/** In the order in which they are named. */
+/** In the order in which reasons name them. */
 const KINDS = [
   ...(['authorization', 'basicAuth', 'bearerToken', 'bearerTokenFile', 'bearerTokenSecret'] as const),
   ...(['oauth2', 'sigv4', 'azureAd'] as const),
@@ -123,7 +123,7 @@ function writeSigV4(sigv4: SigV4, references: References): Block {
 }
 
 /**
- * Writes by which proxy a client connects.
+ * Writes the proxy through which a client connects.
  *
  * @throws {Refusal} for fields that contradict each other, and for headers that do not exist
  */
@@ -153,7 +153,7 @@ export function writeProxy(
   });
 }
 
-/** Where the pod of Prometheus has the certificates and keys of objects. */
+/** The directory of certificates and keys of objects in the pod of Prometheus. */
 const ASSETS = '/etc/prometheus/certs';
 
 /**

@@ -20,7 +20,7 @@ const GLOBAL_FIELDS: FieldNames<PrometheusSpec> = {
   scrapeClassicHistograms: 'always_scrape_classic_histograms',
 };
 
-/** Where the pod of Prometheus may write files that are named without a directory. */
+/** The directory, in the pod of Prometheus, of log files that are named without one. */
 const LOGS = '/var/log/prometheus';
 
 /** @throws {Refusal} for a timeout above the interval, and for an external label without a valid name */

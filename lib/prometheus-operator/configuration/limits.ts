@@ -36,7 +36,7 @@ export function globalLimits(spec: PrometheusSpec): Block {
   );
 }
 
-/** 0 stands for no limit. */
+/** 0 means no limit. */
 function lesser(own: number | undefined, enforced: number | undefined): number | undefined {
   if (own === undefined || enforced === undefined) return own ?? enforced;
   if (own === 0 || enforced === 0) return own || enforced;

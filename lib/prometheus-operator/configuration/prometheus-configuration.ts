@@ -16,9 +16,9 @@ import { scrapeConfigJob } from './jobs/scrape-config-job.ts';
 import { PrometheusVersion } from './prometheus-version.ts';
 import { shardingRelabelings, writeRelabelings } from './relabelings.ts';
 import { writeRemoteRead, writeRemoteWrite } from './remote-storage.ts';
-import { keepSupported } from './version-gates.ts';
+import { omitUnsupported } from './version-gates.ts';
 
-/** What a Prometheus gets of the objects that it selects. */
+/** The configuration of a Prometheus, and what is left out of it. */
 export interface PrometheusConfiguration {
   /** The content of `prometheus.yaml`; `undefined` if the Prometheus selects nothing, so that its user writes the file. */
   readonly file: Block | undefined;
@@ -40,7 +40,7 @@ interface ConfigurationOptions {
 }
 
 /**
- * Makes the configuration of a Prometheus. An object that Prometheus would refuse is left out alone.
+ * Makes the configuration of a Prometheus. An object that Prometheus would refuse is left out, and the others are written.
  *
  * @throws {Refusal} if the Prometheus object itself cannot have a configuration
  */
@@ -85,7 +85,7 @@ export function configurePrometheus(
     ...jobsOf('ScrapeConfig', (object) => [scrapeConfigJob(object, context)]),
   ];
   const omitted = new Set<string>();
-  const supported = keepSupported('', { ...file, scrape_configs: jobs }, version, (field) =>
+  const supported = omitUnsupported('', { ...file, scrape_configs: jobs }, version, (field) =>
     omitted.add(field),
   );
   return {

@@ -157,5 +157,5 @@ export function shardingRelabelings(label: string, shards: number): Relabelings 
   ];
 }
 
-/** Remembers the job of a target before relabelings of the object change it. */
+/** Saves the job of a target before relabelings of the object change it. */
 export const JOB_BEFORE_RELABELING: Block = copyLabel('job', '__tmp_prometheus_job_name');

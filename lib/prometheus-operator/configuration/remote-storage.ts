@@ -61,7 +61,7 @@ export function writeRemoteWrite(context: ConfigurationContext): readonly Block[
   );
 }
 
-/** Metadata that are not sent need no other settings. */
+/** Prometheus sends metadata by default, but an object with `metadataConfig` only if it has `send`. */
 function writeMetadata(metadata: NonNullable<RemoteWrite['metadataConfig']>): Block {
   return { send: metadata.send ?? false, ...withoutZeros(renameFields(metadata, METADATA_FIELDS)) };
 }

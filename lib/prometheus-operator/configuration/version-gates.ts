@@ -107,7 +107,7 @@ const FEATURES = {
   'consul filter': '3.0',
   'DNS records of type MX': '2.38',
   'DNS records of type NS': '2.49',
-  'API v2 of Alertmanager alone': '3.0',
+  'only API v2 of Alertmanager': '3.0',
   otlp: '2.55',
   'otlp strategy NoTranslation': '3.4',
   'otlp strategy UnderscoreEscapingWithoutSuffixes': '3.6',
@@ -134,13 +134,13 @@ export function requireFeature(feature: Feature, version: PrometheusVersion, wha
  * @param name of the block in the tables above
  * @param onOmitted receives the name of each field that is left out, as in `scrape_configs.enable_http2`
  */
-export function keepSupported(
+export function omitUnsupported(
   name: string,
   block: Block,
   version: PrometheusVersion,
   onOmitted: (field: string) => void,
 ): Block {
-  const kept: [string, unknown][] = [];
+  const fields: [string, unknown][] = [];
   for (const [field, value] of Object.entries(block)) {
     const path = `${name}.${field}`;
     const renamed = RENAMED.get(path);
@@ -152,9 +152,9 @@ export function keepSupported(
     }
     const supported = supportedValue(field, value, version, onOmitted);
     if (isBlock(value) && isEmpty(supported) && !isEmpty(value)) continue;
-    kept.push([written, supported]);
+    fields.push([written, supported]);
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(fields);
 }
 
 function supportedValue(
@@ -164,7 +164,7 @@ function supportedValue(
   onOmitted: (field: string) => void,
 ): unknown {
   if (Array.isArray(value)) return value.map((item) => supportedValue(name, item, version, onOmitted));
-  return isBlock(value) ? keepSupported(name, value, version, onOmitted) : value;
+  return isBlock(value) ? omitUnsupported(name, value, version, onOmitted) : value;
 }
 
 function isBlock(value: unknown): value is Block {

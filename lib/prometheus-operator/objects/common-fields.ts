@@ -127,7 +127,7 @@ export type Relabeling = Decoded<typeof RELABELING>;
 
 export const RELABELINGS = z.array(RELABELING).optional();
 
-/** Not checked further here: an invalid requirement costs the object that has it, with the message of Kubernetes. */
+/** Requirements are checked where they are used, so that an invalid one is refused with the message of Kubernetes. */
 export const LABEL_SELECTOR = z.object({
   matchLabels: TEXTS.optional(),
   matchExpressions: z
@@ -154,7 +154,7 @@ export const SCRAPE_LIMITS = {
   keepDroppedTargets: LIMIT.optional(),
 };
 
-/** What all kinds of monitors say about how their targets are scraped. */
+/** How targets are scraped, for all kinds of monitors. */
 export const SCRAPE_SETTINGS = {
   ...SCRAPE_LIMITS,
   scrapeClass: z.string().min(1).optional(),

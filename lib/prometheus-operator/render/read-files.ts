@@ -31,7 +31,7 @@ export interface ReadFiles {
 }
 
 /**
- * Reads the documents of files in YAML and JSON, and the items of lists in them. An invalid document costs itself alone.
+ * Reads the documents of files in YAML and JSON, and the items of lists in them. An invalid document does not affect the others.
  *
  * @param paths files, and folders of which the files with the extensions of YAML and JSON are read
  * @throws if a path does not exist

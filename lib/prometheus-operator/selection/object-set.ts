@@ -65,7 +65,7 @@ export class ObjectSet {
     return objects.sort((one, other) => (identify(one) < identify(other) ? -1 : 1));
   }
 
-  /** Labels of a namespace, of which only the name may be known. */
+  /** Labels of a namespace; one that is not in the set has only the label of its name. */
   namespaceLabels(namespace: string): Readonly<Record<string, string>> {
     return { 'kubernetes.io/metadata.name': namespace, ...this.#namespaces.get(namespace) };
   }

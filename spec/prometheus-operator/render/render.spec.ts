@@ -168,7 +168,7 @@ describe('render', () => {
     expect(await errorOf(render(options({ paths: [absent] })))).to.match(/^Cannot read .*\/absent: /);
   });
 
-  it('is a command whose exit status says whether anything is refused', async () => {
+  it('is a command whose exit status is 1 if anything is refused', async () => {
     await writeAll(PROMETHEUS, NAMESPACE, MONITOR);
     const run = (...flags: readonly string[]) =>
       runToEnd(process.execPath, ['lib/main.ts', 'prometheus-operator', 'render', ...flags], 60_000);

@@ -33,8 +33,8 @@ const BUILT_TOPICS: ReadonlySet<string> = new Set([
   ...['selection', 'rejection', 'enforcement', 'sharding', 'crash'],
 ]);
 
-/** Flags that choose which objects count. */
-const CHOOSING_FLAG =
+/** Flags that restrict the objects that are read. */
+const RESTRICTING_FLAG =
   /^--(namespaces|deny-namespaces|controller-id|.*-instance-(namespaces|selector)|disable-unmanaged-.*)=/;
 
 /** Conditions of a Prometheus whose configuration was not written. */
@@ -73,7 +73,7 @@ function compareCase(recorded: RecordedCase, deliberate: Set<DeliberateDifferenc
   };
   if (!steps.some(({ apply }) => apply.some(({ kind }) => kind === 'Prometheus')))
     throw new NotBuilt('no Prometheus');
-  if (flags.some((flag) => CHOOSING_FLAG.test(flag))) throw new NotBuilt('flags that choose objects');
+  if (flags.some((flag) => RESTRICTING_FLAG.test(flag))) throw new NotBuilt('flags that restrict objects');
   if (crashed !== undefined) {
     deliberate.add('crash');
     return;
@@ -87,7 +87,7 @@ function compareCase(recorded: RecordedCase, deliberate: Set<DeliberateDifferenc
   if (!BUILT_TOPICS.has(topic)) throw new NotBuilt(`topic ${topic}`);
 }
 
-/** What was there after a step. */
+/** The objects, and what was recorded, after a step. */
 interface State {
   readonly objects: Map<string, RecordedStep['apply'][number]>;
   /** `prometheus.yaml` as it was last written, by namespace and name of the Prometheus. */

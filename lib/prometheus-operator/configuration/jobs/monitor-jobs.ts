@@ -135,7 +135,7 @@ export function podMonitorJobs(
   );
 }
 
-/** What an endpoint says about its job, whatever its targets are. */
+/** Writes the fields that jobs of ServiceMonitors and PodMonitors have in common. */
 function writeEndpoint(
   endpoint: Endpoint,
   monitor: Monitor,
