@@ -71,16 +71,16 @@ type Bounds = Pick<Hpa, 'minReplicas' | 'maxReplicas'>;
  * Sets minReplicas of an HPA to `size`. A maxReplicas below `size` is raised, and restored by the first job that does not
  * need it. A bound that another client has changed meanwhile counts as the usual one.
  *
- * @param isPinned sets maxReplicas to `size`, too
+ * @param options `setsMax`: sets maxReplicas to `size`, too
  * @returns `undefined` when nothing changes
  */
 export function hpaChange(
   hpa: Hpa,
   size: number,
-  { isPinned }: { readonly isPinned: boolean },
+  { setsMax }: { readonly setsMax: boolean },
 ): HpaChange | undefined {
   const usual = usualBounds(hpa);
-  const maxReplicas = isPinned ? size : Math.max(usual.maxReplicas, size);
+  const maxReplicas = setsMax ? size : Math.max(usual.maxReplicas, size);
   return changeTo(hpa, { minReplicas: size, maxReplicas }, usual);
 }
 

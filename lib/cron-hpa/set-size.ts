@@ -76,12 +76,12 @@ async function setBounds(
 ): Promise<SizeSet> {
   const { hpa, hpaClient, signal } = options;
   if (desired < 1) throw new Error(`HorizontalPodAutoscaler "${hpa.name}" cannot have minReplicas 0`);
-  const isPinned = adjustmentOf(object) === 'hold';
+  const setsMax = adjustmentOf(object) === 'hold';
   const reread = () => latestHpa(object, hpa, { hpaClient, signal });
-  const changeOf = (before: Hpa) => hpaChange(before, desired, { isPinned });
+  const changeOf = (before: Hpa) => hpaChange(before, desired, { setsMax });
   const { minReplicas: current } = await patchHpa(hpa, changeOf, { ...options, reread });
   await wakeTarget(object, desired, options);
-  return { adjustType: isPinned ? 'hpa min and max replicas' : 'hpa min replicas', current, desired };
+  return { adjustType: setsMax ? 'hpa min and max replicas' : 'hpa min replicas', current, desired };
 }
 
 /** Sets replicas of a target that has none: an HPA does not scale from 0. */

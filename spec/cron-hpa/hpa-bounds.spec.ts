@@ -6,8 +6,8 @@ import { hpa } from '#spec/support/cron-hpas.ts';
 
 const CHANGED_MAX = 'autoscaling.stke.com/cron-hpa-raised-max-replicas';
 const CHANGED_MIN = 'autoscaling.stke.com/cron-hpa-min-replicas';
-const FREE = { isPinned: false };
-const PINNED = { isPinned: true };
+const FREE = { setsMax: false };
+const PINNED = { setsMax: true };
 
 describe('hpaChange', () => {
   it('sets minReplicas, records the previous value, and leaves a sufficient maxReplicas unchanged', () => {
@@ -84,10 +84,10 @@ describe('restoredBounds', () => {
       fc.property(fc.array(size), bounds, (sizes, [minReplicas, above]) => {
         const usual = { minReplicas, maxReplicas: Math.max(minReplicas + above, 1) };
         let now = hpa(usual);
-        for (const [size, isPinned] of sizes) {
-          now = changed(now, size, { isPinned });
+        for (const [size, setsMax] of sizes) {
+          now = changed(now, size, { setsMax });
           expect(now.minReplicas).to.equal(size);
-          expect(now.maxReplicas).to.equal(isPinned ? size : Math.max(usual.maxReplicas, size));
+          expect(now.maxReplicas).to.equal(setsMax ? size : Math.max(usual.maxReplicas, size));
         }
         expect(restored(now)).to.deep.include({ ...usual, annotations: {} });
       }),
