@@ -32,7 +32,7 @@ export interface AutoMinDependencies extends PersistedWeeksOptions {
   readonly scaleLog: Pick<ScaleLog, 'minReplicasChanged'>;
   readonly recordEvent: (hpa: Hpa, event: EventText) => void;
   readonly log: MinReplicasReport;
-  /** Whether a Cron-HPA has scaled up the target of an HPA. */
+  /** Whether a Cron-HPA has scaled up the target of an HPA, or holds its size. */
   readonly isPinned: (hpa: Hpa) => boolean;
   readonly options: AutoMinOptions;
 }
@@ -65,7 +65,8 @@ export class AutoMinReplicas {
     this.#problem(hpa, settings.problem);
     if (settings.problem !== undefined) return log.report(key, `not changed: ${settings.problem}`);
     if (settings.mode === 'never') return log.remove(key);
-    if (isPinned(hpa)) return log.report(key, 'not changed while a Cron-HPA has scaled up the target');
+    if (isPinned(hpa))
+      return log.report(key, 'not changed while a Cron-HPA has scaled up the target or holds its size');
     const today = dayOf(nowMs);
     const cached = await this.#weeks.get(hpa, { nowMs, signal }).catch(() => signal.throwIfAborted());
     if (!cached) return log.report(key, 'not changed while the persisted week cannot be read');
