@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { boolean, duration, type FlagSection, flag, oneOf, text } from '#lib/flags/flag.ts';
 import { formatHelp } from '#lib/flags/format-flags.ts';
 import { FlagError, parseFlags } from '#lib/flags/parse-flags.ts';
+import { readBoundedFile } from '#lib/flags/read-bounded-file.ts';
 import { explainDecision } from '#lib/hpa/explain/explain-decision.ts';
 import { type PlayedDecision, playScenario } from '#lib/hpa/explain/play.ts';
 import { parseScenario, type Scenario } from '#lib/hpa/explain/scenario.ts';
@@ -10,8 +10,7 @@ import { shortenSelectors } from '#lib/kubernetes/selectors/readable-selectors.t
 import { printableLines } from '#lib/telemetry/printable.ts';
 import { formatDuration } from '#lib/time/duration.ts';
 
-/** Maximum size of a file in bytes. */
-const MAX_FILE_LENGTH = 4 * 1024 * 1024;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Explains what the HPA controller does in a scenario, without a cluster.
@@ -20,8 +19,8 @@ const MAX_FILE_LENGTH = 4 * 1024 * 1024;
  * @throws {Error} with the file, the problem, and the rule
  */
 export async function explainHpa({ file, loadFile, output, atMs }: ExplainHpaOptions): Promise<string> {
-  const scenarioText = await readWhole(file);
-  const loadText = loadFile === '' ? undefined : await readWhole(loadFile);
+  const scenarioText = await readText(file);
+  const loadText = loadFile === '' ? undefined : await readText(loadFile);
   const scenario = parseScenario(scenarioText, {
     file,
     ...(loadText !== undefined && { loadText, loadFile }),
@@ -51,20 +50,13 @@ function decisionAt(scenario: Scenario, atMs: number): string {
   return `decided at ${formatDuration(found.atMs)}\n${shortenSelectors(text)}`;
 }
 
-/** @throws when the file is missing, too long, or a directory */
-async function readWhole(path: string): Promise<string> {
-  const parts: Buffer[] = [];
-  let length = 0;
+/** @throws {Error} with the path, if the file cannot be read or is too long */
+async function readText(path: string): Promise<string> {
   try {
-    for await (const part of createReadStream(path, { end: MAX_FILE_LENGTH })) {
-      parts.push(part);
-      length += part.length;
-    }
+    return await readBoundedFile(path, MAX_FILE_BYTES);
   } catch (cause) {
     throw new Error(`Cannot read ${path}`, { cause });
   }
-  if (length > MAX_FILE_LENGTH) throw new Error(`Cannot read ${path}: longer than ${MAX_FILE_LENGTH} bytes`);
-  return Buffer.concat(parts).toString('utf8');
 }
 
 export interface ExplainHpaOptions {

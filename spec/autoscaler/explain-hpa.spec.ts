@@ -55,8 +55,10 @@ describe('explainHpa', () => {
   });
 
   it('names a missing file, a directory, and a file that is too long', async () => {
-    expect(await refused('#'.repeat(5_000_000))).to.match(/Cannot read .*web\.yaml: longer than/);
-    const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch(describeError); // as the command does
+    expect(await refused('#'.repeat(5_000_000))).to.match(
+      /^Cannot read .*web\.yaml: longer than 4194304 bytes$/,
+    );
+    const complaint = await explainHpa({ file: '/no/such', ...OPTIONS }).catch(describeError);
     expect(complaint).to.equal('Cannot read /no/such: no such file or directory');
     const folder = await explainHpa({ file: 'docs', ...OPTIONS }).catch(describeError);
     expect(folder).to.equal('Cannot read docs: is a directory');
@@ -83,7 +85,7 @@ async function explained(text: string, options: Partial<ExplainHpaOptions> = {})
 }
 
 async function refused(text: string, options: Partial<ExplainHpaOptions> = {}): Promise<string> {
-  return await explained(text, options).catch((error: Error) => error.message);
+  return await explained(text, options).catch(describeError); // as the command does
 }
 
 describe('parseExplainHpaOptions', () => {

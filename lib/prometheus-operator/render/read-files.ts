@@ -1,12 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedFile } from '#lib/flags/read-bounded-file.ts';
 import { getOwn } from '#lib/kubernetes/get-own.ts';
 import { readYamlDocuments, YamlError } from '#lib/kubernetes/read-yaml.ts';
 import { messageOf } from '#lib/telemetry/error-text.ts';
 
-/** Of one file, in bytes. */
-const MAX_FILE_LENGTH = 16 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Expansions of aliases in a document. */
 const MAX_ALIASES = 100;
 /** Of all folders. */
@@ -41,7 +40,9 @@ export async function readFiles(paths: readonly string[]): Promise<ReadFiles> {
   const unreadable: UnreadableFile[] = [];
   for (const file of (await Promise.all(paths.map(findFiles))).flat()) {
     try {
-      for (const document of readYamlDocuments(await readWhole(file), { maxAliasCount: MAX_ALIASES })) {
+      for (const document of readYamlDocuments(await readBoundedFile(file, MAX_FILE_BYTES), {
+        maxAliasCount: MAX_ALIASES,
+      })) {
         const place = `${file}:${document.line}`;
         try {
           objects.push(...itemsOf(document.read()).map((value) => ({ place, value })));
@@ -71,18 +72,6 @@ async function findFiles(path: string): Promise<readonly string[]> {
     .map(({ parentPath, name }) => join(parentPath, name));
   if (files.length > MAX_FILES) throw new Error(`Cannot read ${path}: more than ${MAX_FILES} files`);
   return files.sort();
-}
-
-/** @throws when the file is missing or too long */
-async function readWhole(path: string): Promise<string> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of createReadStream(path, { end: MAX_FILE_LENGTH })) {
-    parts.push(part);
-    length += part.length;
-  }
-  if (length > MAX_FILE_LENGTH) throw new Error(`longer than ${MAX_FILE_LENGTH} bytes`);
-  return Buffer.concat(parts).toString('utf8');
 }
 
 /** The items of a list, as `kubectl get -o yaml` prints it, or the object itself; nothing for an empty document. */

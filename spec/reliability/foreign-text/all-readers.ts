@@ -26,6 +26,7 @@ export const FOREIGN_READERS: readonly ForeignReader[] = [
 export const NO_READERS: Readonly<Record<string, string>> = {
   'decide.ts': 'caches what the reader of selectors, which is in the table, reads',
   'read-api-service.ts': 'checks the fields of an object that is parsed',
+  'read-bounded-file.ts': 'concatenates the bytes of a file within a bound, and parses nothing',
   'explain-hpa.ts': 'hands its arguments to the reader of flags, which is in the table',
   'scenario.ts': 'reads the load that a decision is explained with, of bounded length and rows, in no server',
   'read-files.ts':
