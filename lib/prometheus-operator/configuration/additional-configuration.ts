@@ -1,5 +1,7 @@
 import { readYaml, YamlError } from '#lib/kubernetes/read-yaml.ts';
+import type { ObjectKey } from '../objects/common-fields.ts';
 import { Refusal, refuse, within } from '../objects/refusal.ts';
+import type { References } from '../selection/references.ts';
 import type { Block } from './block.ts';
 import type { ConfigurationContext } from './configuration-context.ts';
 
@@ -23,13 +25,18 @@ export function readAdditional(
   const own = references(prometheus.namespace);
   if (own.isAssumed('Secret', key)) return [];
   return within(field, () => {
-    try {
-      return parseList(own.secret(key));
-    } catch (error) {
-      if (error instanceof Refusal && key.optional) return [];
-      throw error;
-    }
+    const text = key.optional ? textIfPresent(own, key) : own.secret(key);
+    return text === undefined ? [] : parseList(text);
   });
+}
+
+function textIfPresent(references: References, key: ObjectKey): string | undefined {
+  try {
+    return references.secret(key);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 function parseList(text: string): readonly Block[] {

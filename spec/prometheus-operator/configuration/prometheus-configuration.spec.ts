@@ -206,6 +206,12 @@ describe('configurePrometheus', () => {
       'additionalScrapeConfigs: not a list of objects',
     ],
     [
+      'additional jobs that are no list, though their Secret may be absent',
+      { additionalScrapeConfigs: { name: 'a', key: 'jobs', optional: true } },
+      { jobs: 'job_name: a\n' },
+      'additionalScrapeConfigs: not a list of objects',
+    ],
+    [
       'an external label that the version does not accept',
       { version: 'v2.53.0', externalLabels: { 'a-b': 'c' } },
       {},
