@@ -8,9 +8,9 @@ const PROMETHEUS_DURATION =
 const BYTE_SIZE = /^(0|([0-9]*[.])?[0-9]+((K|M|G|T|E|P)i?)?B)?$/;
 
 /** A duration as Prometheus writes it, such as `1m30s`; empty counts as absent. */
-export const DURATION = z.string().regex(PROMETHEUS_DURATION);
+export const DURATION = z.string().regex(PROMETHEUS_DURATION, 'must be a duration, such as 1m30s');
 /** An amount as in `1MB` or `2MiB`; empty counts as absent. */
-export const SIZE = z.string().regex(BYTE_SIZE);
+export const SIZE = z.string().regex(BYTE_SIZE, 'must be a size, such as 2MiB');
 /** A number of things, 0 for no limit. */
 export const LIMIT = z.number().int().min(0);
 /** A quantity that is written as a number. */
@@ -71,7 +71,7 @@ export type Authorization = Decoded<typeof AUTHORIZATION>;
 export const PROXY = {
   proxyUrl: z
     .string()
-    .regex(/^(http|https|socks5):\/\/.+$/)
+    .regex(/^(http|https|socks5):\/\/.+$/, 'must be a URL of http, https or socks5')
     .optional(),
   noProxy: z.string().optional(),
   proxyFromEnvironment: z.boolean().optional(),
@@ -112,6 +112,7 @@ const RELABEL_ACTION = z
   .string()
   .regex(
     /^(replace|Replace|keep|Keep|drop|Drop|hashmod|HashMod|labelmap|LabelMap|labeldrop|LabelDrop|labelkeep|LabelKeep|lowercase|Lowercase|uppercase|Uppercase|keepequal|KeepEqual|dropequal|DropEqual)$/,
+    'must be an action of relabelings, such as replace',
   );
 
 export const RELABELING = z.object({

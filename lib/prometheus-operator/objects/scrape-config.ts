@@ -41,7 +41,7 @@ const KUBERNETES_DISCOVERY = z.object({
 
 const HTTP_DISCOVERY = z.object({
   ...DISCOVERY_CLIENT,
-  url: z.string().regex(/^http(s)?:\/\/.+$/),
+  url: z.string().regex(/^http(s)?:\/\/.+$/, 'must be a URL of http or https'),
   refreshInterval: DURATION.optional(),
 });
 
@@ -71,7 +71,16 @@ const DNS_DISCOVERY = z.object({
 });
 
 const FILE_DISCOVERY = z.object({
-  files: z.array(z.string().regex(/^[^*]*(\*[^/]*)?\.(json|yml|yaml|JSON|YML|YAML)$/)).min(1),
+  files: z
+    .array(
+      z
+        .string()
+        .regex(
+          /^[^*]*(\*[^/]*)?\.(json|yml|yaml|JSON|YML|YAML)$/,
+          'must be a path that ends in .json, .yml or .yaml, with at most one * in its last part',
+        ),
+    )
+    .min(1),
   refreshInterval: DURATION.optional(),
 });
 

@@ -57,6 +57,26 @@ describe('render', () => {
   });
   const writeAll = (...documents: readonly string[]) => folder.write('all.yaml', documents.join('---'));
 
+  for (const [field, wrong, expected] of [
+    ['interval: 30x', 'interval', 'must be a duration, such as 1m30s'],
+    [
+      'relabelings: [{action: sort}]',
+      'relabelings.0.action',
+      'must be an action of relabelings, such as replace',
+    ],
+  ] as const) {
+    it(`names the rule that ${wrong} breaks`, async () => {
+      await writeAll(
+        PROMETHEUS,
+        NAMESPACE,
+        MONITOR.replace('port: http', `port: http\n    ${field}`),
+        SECRET,
+      );
+      const { refusals } = await render(options());
+      expect(refusals.join()).to.match(new RegExp(`spec\\.endpoints\\.0\\.${wrong}: ${expected}$`));
+    });
+  }
+
   it('prints the configuration of each Prometheus, from documents of files in all folders', async () => {
     await mkdir(join(folder.path, 'shop'));
     await folder.write('prometheus.yml', [PROMETHEUS, PROMETHEUS.replace('main', 'other')].join('---'));
